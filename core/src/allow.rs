@@ -1,0 +1,179 @@
+//! Admission.
+
+use alloc::sync::Arc;
+
+use crate::breaker::{Breaker, Reading, remaining};
+use crate::clock::Clock;
+use crate::deadline::Deadline;
+use crate::error::Rejected;
+use crate::outcome::Counts;
+use crate::permit::{OwnedPermit, Permit, Token};
+use crate::settings::Terms;
+use crate::state::{Cause, State};
+use crate::word::{HalfOpen, Word};
+
+impl<C: Clock> Breaker<C> {
+    /// Asks for admission.
+    ///
+    /// Closed, disabled and observe-only always grant; closed reads one word and
+    /// writes nothing (with a slow rule it reads the clock too). Open rejects until its wait is over; the first
+    /// call after that makes the breaker half-open and gets a probe. Half-open
+    /// grants while fewer than `max_probes` probes are unsettled.
+    ///
+    /// Lock-free, without allocation; at most one clock read.
+    ///
+    /// # Cancel safety
+    ///
+    /// A permit that is dropped settles as abandoned, so an early return, a
+    /// cancelled future or a panic frees what it held.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], which says why and for how long.
+    #[inline]
+    pub fn allow(&self) -> Result<Permit<'_, C>, Rejected> {
+        self.admit().map(|token| Permit::new(self, token))
+    }
+
+    /// As [`allow`](Self::allow), with a permit that owns its share of the
+    /// breaker, for futures, streams and threads.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], which says why and for how long.
+    #[inline]
+    pub fn allow_owned(self: &Arc<Self>) -> Result<OwnedPermit<C>, Rejected> {
+        self.admit()
+            .map(|token| OwnedPermit::new(Arc::clone(self), token))
+    }
+
+    #[inline]
+    fn admit(&self) -> Result<Token, Rejected> {
+        let word = self.block.word.glance();
+        if word.admits_untimed() {
+            return Ok(Token::untimed(word.stamp()));
+        }
+        self.admit_by_state()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn admit_by_state(&self) -> Result<Token, Rejected> {
+        let now = Reading::new(self);
+        loop {
+            let word = self.block.word.load();
+            match word.state() {
+                State::Closed | State::ObserveOnly if word.is_timed() => {
+                    return Ok(Token::timed(word.stamp(), now.get()));
+                }
+                State::Closed | State::ObserveOnly | State::Disabled => {
+                    return Ok(Token::untimed(word.stamp()));
+                }
+                State::Open | State::ForcedOpen => {
+                    let deadline = self.deadline_of(word);
+                    if !deadline.is_over(now.get()) {
+                        return Err(Rejected {
+                            state: word.state(),
+                            cause: word.waiting().0,
+                            retry_after: remaining(word, deadline, now.get()),
+                            generation: word.generation(),
+                        });
+                    }
+                    let first = HalfOpen {
+                        cause: word.waiting().0,
+                        out: 1,
+                        passed: 0,
+                        inconclusive: 0,
+                    };
+                    if let Some(token) = self.start_probing(word, first, Cause::WaitElapsed, &now) {
+                        return Ok(token);
+                    }
+                }
+                State::HalfOpen => {
+                    if let Some(answer) = self.admit_probe(word, &now) {
+                        return answer;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Admission by a half-open word; `None` if it has moved meanwhile.
+    fn admit_probe(&self, word: Word, now: &Reading<'_, C>) -> Option<Result<Token, Rejected>> {
+        let terms = self.settings.terms(word.slot());
+        let half_open = word.half_open();
+        if half_open.out < terms.max_probes() {
+            self.publish_lease(word, word.generation(), terms, now);
+            let granted = word.with_half_open(HalfOpen {
+                out: half_open.out + 1,
+                ..half_open
+            });
+            let won = self.block.word.try_move(word, granted);
+            return won.then(|| Ok(probe(granted, terms, now)));
+        }
+        if self.lease_of(word).is_over(now.get()) {
+            let next = HalfOpen {
+                out: 1,
+                ..half_open
+            };
+            return self
+                .start_probing(word, next, Cause::LeaseLost, now)
+                .map(Ok);
+        }
+        // The quota must be the one that goes with the word.
+        self.is_current(word).then(|| {
+            Err(Rejected {
+                state: State::HalfOpen,
+                cause: half_open.cause,
+                retry_after: None,
+                generation: word.generation(),
+            })
+        })
+    }
+
+    /// Starts a half-open generation with its first probe; `None` if the word
+    /// has moved meanwhile.
+    fn start_probing(
+        &self,
+        from: Word,
+        half_open: HalfOpen,
+        cause: Cause,
+        now: &Reading<'_, C>,
+    ) -> Option<Token> {
+        let terms = self.settings.terms(from.slot());
+        let to = from.to_half_open(half_open);
+        let attempt = u64::from(self.attempt_of(from));
+        self.attempt.put(
+            to.generation(),
+            || self.generation() == from.generation(),
+            |_| attempt,
+        );
+        self.publish_lease(from, to.generation(), terms, now);
+        if !self.block.word.try_move(from, to) {
+            return None;
+        }
+        self.emit(from, to, cause, None, Counts::default(), now);
+        Some(probe(to, terms, now))
+    }
+
+    /// Makes the lease of a probe that is about to be granted known, before
+    /// the word can be seen to hold it.
+    fn publish_lease(&self, word: Word, generation: u32, terms: Terms<'_>, now: &Reading<'_, C>) {
+        let lease = match terms.lease() {
+            Some(lease) => Deadline::after(now.get(), lease),
+            None => Deadline::NEVER,
+        };
+        self.lease.put(
+            generation,
+            || self.generation() == word.generation(),
+            |newest| newest.unwrap_or(0).max(lease.micros()),
+        );
+    }
+}
+
+fn probe<C: Clock>(word: Word, terms: Terms<'_>, now: &Reading<'_, C>) -> Token {
+    match terms.slow_limit() {
+        Some(_) => Token::timed(word.stamp(), now.get()),
+        None => Token::untimed(word.stamp()),
+    }
+}

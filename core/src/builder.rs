@@ -1,0 +1,371 @@
+//! Building a breaker, new or from a snapshot.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::breaker::{Block, Breaker};
+use crate::clock::{Clock, SystemClock, saturating_nanos};
+use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::deadline::Deadline;
+use crate::error::ConfigError;
+use crate::event::Event;
+use crate::hub::{Hub, Listener};
+use crate::outcome::Outcome;
+use crate::rules;
+use crate::settings::Settings;
+use crate::side::SideCell;
+use crate::snapshot::Snapshot;
+use crate::state::{Cause, State};
+use crate::sync::AtomicU64;
+use crate::window::count::{Far, Ring, Slot, near_words};
+use crate::word::{AtomicWord, Closed, Shape, Word};
+
+/// Builds a [`Breaker`]. The defaults are those of [`Config`].
+///
+/// # Examples
+///
+/// ```
+/// use core::time::Duration;
+/// use cutout::{Breaker, OpenWait, SlowRule, Window};
+///
+/// let breaker = Breaker::builder()
+///     .name("search")
+///     .window(Window::count(100))
+///     .min_calls(20)
+///     .failure_ratio(0.3)
+///     .slow(SlowRule { limit: Duration::from_secs(2), ratio: 0.8 })
+///     .open_wait(OpenWait::exponential(Duration::from_secs(5), 2.0, Duration::from_secs(60)))
+///     .listener(|event| eprintln!("search: {} -> {}: {}", event.from, event.to, event.cause))
+///     .build()?;
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct Builder<C = SystemClock> {
+    config: Config,
+    name: String,
+    listeners: Vec<Listener>,
+    log: bool,
+    restored: Option<Snapshot>,
+    clock: C,
+}
+
+impl<C: Clock> Builder<C> {
+    /// A builder with the defaults of [`Config`], on this clock.
+    pub fn new(clock: C) -> Self {
+        Self {
+            config: Config::default(),
+            name: String::new(),
+            listeners: Vec::new(),
+            log: false,
+            restored: None,
+            clock,
+        }
+    }
+
+    /// Builds on another clock.
+    pub fn clock<D: Clock>(self, clock: D) -> Builder<D> {
+        Builder {
+            config: self.config,
+            name: self.name,
+            listeners: self.listeners,
+            log: self.log,
+            restored: self.restored,
+            clock,
+        }
+    }
+
+    /// Names the breaker, for its `Debug` form and those who label by name.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Replaces all config fields.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets [`Config::window`].
+    pub fn window(mut self, window: Window) -> Self {
+        self.config.window = window;
+        self
+    }
+
+    /// Sets [`Config::min_calls`].
+    pub fn min_calls(mut self, min_calls: u32) -> Self {
+        self.config.min_calls = min_calls;
+        self
+    }
+
+    /// Sets [`Config::failure_ratio`]; `None` for no such rule.
+    pub fn failure_ratio(mut self, ratio: impl Into<Option<f64>>) -> Self {
+        self.config.failure_ratio = ratio.into();
+        self
+    }
+
+    /// Sets [`Config::timeout_ratio`]; `None` for no such rule.
+    pub fn timeout_ratio(mut self, ratio: impl Into<Option<f64>>) -> Self {
+        self.config.timeout_ratio = ratio.into();
+        self
+    }
+
+    /// Sets [`Config::slow`]; `None` for no such rule.
+    pub fn slow(mut self, rule: impl Into<Option<SlowRule>>) -> Self {
+        self.config.slow = rule.into();
+        self
+    }
+
+    /// Sets [`Config::consecutive_failures`]; `None` for no such rule.
+    pub fn consecutive_failures(mut self, run: impl Into<Option<u32>>) -> Self {
+        self.config.consecutive_failures = run.into();
+        self
+    }
+
+    /// Sets [`Config::open_wait`].
+    pub fn open_wait(mut self, wait: OpenWait) -> Self {
+        self.config.open_wait = wait;
+        self
+    }
+
+    /// Sets [`Config::max_probes`].
+    pub fn max_probes(mut self, probes: u32) -> Self {
+        self.config.max_probes = probes;
+        self
+    }
+
+    /// Sets [`Config::successes_to_close`].
+    pub fn successes_to_close(mut self, successes: u32) -> Self {
+        self.config.successes_to_close = successes;
+        self
+    }
+
+    /// Sets [`Config::probe_lease`]; `None` for no lease.
+    pub fn probe_lease(mut self, lease: impl Into<Option<Duration>>) -> Self {
+        self.config.probe_lease = lease.into();
+        self
+    }
+
+    /// Sets [`Config::max_inconclusive`].
+    pub fn max_inconclusive(mut self, probes: u32) -> Self {
+        self.config.max_inconclusive = probes;
+        self
+    }
+
+    /// Sets [`Config::abandoned`].
+    pub fn abandoned(mut self, outcome: Outcome) -> Self {
+        self.config.abandoned = outcome;
+        self
+    }
+
+    /// Sets [`Config::panicked`].
+    pub fn panicked(mut self, outcome: Outcome) -> Self {
+        self.config.panicked = outcome;
+        self
+    }
+
+    /// Adds a listener, to be told of every transition.
+    ///
+    /// Listeners are called in the order they were added, after the transition, by the thread that
+    /// made it, or by one that is still delivering earlier ones: each transition once, and
+    /// each `from` is the `to` of the one before. A listener may call any method of
+    /// its breaker; what it causes is delivered after it returns. A listener that panics is contained and
+    /// counted ([`Breaker::listener_panics`]). Without the `std` feature panics cannot be
+    /// contained, and a listener must not panic. A slow listener delays the
+    /// thread that runs it and the events behind it, never another call;
+    /// from the 65th event that waits for it, each one takes an allocation.
+    pub fn listener(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.listeners.push(Box::new(listener));
+        self
+    }
+
+    /// Keeps the last 64 transitions for [`Breaker::log`]. Off by default: it takes about 10 kB.
+    pub fn log(mut self, keep: bool) -> Self {
+        self.log = keep;
+        self
+    }
+
+    /// Starts from a snapshot in place of an empty closed breaker.
+    ///
+    /// An open breaker goes on waiting for what was left, at most its open
+    /// wait, less the wall-clock time that has passed since the snapshot; half-open becomes open
+    /// with nothing left to wait. Operator states stay what they are. The window is taken over if its
+    /// shape is the config's, and starts empty otherwise. The generation is
+    /// the snapshot's; no event is delivered.
+    pub fn restore(mut self, snapshot: Snapshot) -> Self {
+        self.restored = Some(snapshot);
+        self
+    }
+
+    /// Checks the config and builds the breaker.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn build(self) -> Result<Breaker<C>, ConfigError> {
+        self.config.validate()?;
+        let config = &self.config;
+        let Window::Count(size) = config.window;
+        let near = near_words();
+        let far = Far::default();
+        far.reserve(size);
+        let start = self.clock.now();
+        let first = match &self.restored {
+            Some(snapshot) => {
+                let ring = Ring {
+                    near: &near,
+                    far: &far,
+                };
+                First::restored(config, snapshot, ring, self.clock.unix_time(), start)
+            }
+            None => First::closed(config, Word::before(0)),
+        };
+        let generation = first.word.generation();
+        let hub = (self.log || !self.listeners.is_empty()).then(|| {
+            Box::new(Hub::new(
+                self.listeners,
+                self.log,
+                first.word.next_generation(),
+            ))
+        });
+        Ok(Breaker {
+            settings: Settings::new(config),
+            block: Block {
+                word: AtomicWord::new(first.word),
+                near,
+            },
+            deadline: SideCell::new(generation, first.deadline.micros()),
+            lease: SideCell::new(generation, 0),
+            attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
+            far,
+            stale: AtomicU64::new(0),
+            reconfiguring: AtomicU64::new(0),
+            start,
+            clock: self.clock,
+            hub,
+            name: self.name.into(),
+        })
+    }
+}
+
+impl<C> fmt::Debug for Builder<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("config", &self.config)
+            .field("name", &self.name)
+            .field("listeners", &self.listeners.len())
+            .field("log", &self.log)
+            .field("restored", &self.restored)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a new breaker starts from.
+struct First {
+    word: Word,
+    deadline: Deadline,
+    /// The attempt of the half-open generation that the first one is said to follow.
+    attempt: u32,
+}
+
+impl First {
+    fn closed(config: &Config, before: Word) -> Self {
+        Self::at_rest(before.to_closed(config.slow.is_some()))
+    }
+
+    fn at_rest(word: Word) -> Self {
+        Self {
+            word,
+            deadline: Deadline::NEVER,
+            attempt: 0,
+        }
+    }
+
+    fn restored(
+        config: &Config,
+        snapshot: &Snapshot,
+        ring: Ring<'_>,
+        unix_time: Duration,
+        seed: u64,
+    ) -> Self {
+        let before = Word::before(snapshot.generation);
+        let timed = config.slow.is_some();
+        let passed = if snapshot.taken.is_zero() {
+            Duration::ZERO
+        } else {
+            unix_time.saturating_sub(snapshot.taken)
+        };
+        let after =
+            |wait: Duration| Deadline::after(0, saturating_nanos(wait.saturating_sub(passed)));
+        match snapshot.state {
+            State::Closed => {
+                Self::at_rest(refilled(config, snapshot, ring, before.to_closed(timed)))
+            }
+            State::ObserveOnly => {
+                let word = before.to_observe_only(timed);
+                Self::at_rest(refilled(config, snapshot, ring, word))
+            }
+            State::Disabled => Self::at_rest(before.to_disabled()),
+            State::ForcedOpen => {
+                let deadline = snapshot.remaining.map_or(Deadline::NEVER, after);
+                Self {
+                    word: before.to_forced_open(deadline),
+                    deadline,
+                    attempt: 0,
+                }
+            }
+            State::Open | State::HalfOpen => {
+                let cause = snapshot.cause.unwrap_or(Cause::FailureRatio);
+                let failed_probe = cause.is_failed_probe();
+                let attempt = match cause {
+                    _ if failed_probe => snapshot.attempt.max(1),
+                    Cause::ProbesInconclusive => snapshot.attempt,
+                    _ => 0,
+                };
+                let unjittered = config.open_wait.jitter_percent(0);
+                let longest = rules::open_wait(&unjittered, attempt, seed, snapshot.generation);
+                let left = match snapshot.state {
+                    State::HalfOpen => Duration::ZERO,
+                    _ => snapshot.remaining.unwrap_or(Duration::MAX),
+                };
+                let deadline = after(left.min(Duration::from_nanos(longest)));
+                Self {
+                    word: before.to_open(cause, deadline),
+                    deadline,
+                    attempt: attempt - u32::from(failed_probe),
+                }
+            }
+        }
+    }
+}
+
+/// `empty` with the window of `snapshot`, if that fits the config.
+fn refilled(config: &Config, snapshot: &Snapshot, ring: Ring<'_>, empty: Word) -> Word {
+    let Window::Count(size) = config.window;
+    let samples = &snapshot.samples;
+    let fits = snapshot.window == config.window
+        && samples.len() <= size as usize
+        && samples
+            .iter()
+            .all(|sample| sample.outcome != Outcome::Ignored);
+    let (true, Some(&newest)) = (fits, samples.last()) else {
+        return empty;
+    };
+    let slots = samples.iter().map(|&sample| Slot::of(sample));
+    for (position, slot) in (0..).zip(slots.clone()) {
+        ring.write(position, slot, || true);
+    }
+    let count = samples.len() as u32;
+    empty.with_closed(
+        Shape::new(size),
+        Closed {
+            lap: count / size,
+            cursor: count % size,
+            bad: slots.filter(|slot| slot.is_bad()).count() as u32,
+            pending: Slot::of(newest),
+        },
+    )
+}

@@ -1,0 +1,126 @@
+//! The typed errors: a refused call, a refused config.
+
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
+
+use crate::state::{Cause, State};
+
+/// Why a call was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    pub(crate) state: State,
+    pub(crate) cause: Cause,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) generation: u32,
+}
+
+impl Rejected {
+    /// The state that rejected the call: open, half-open or forced open.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// What opened the breaker: a rule, a probe's verdict, or an operator.
+    pub const fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// The time until a call may be admitted again.
+    ///
+    /// `None` when no clock can tell: all probe slots of a half-open breaker
+    /// are taken, or an operator forced it open without an end.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The generation that rejected the call.
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "circuit breaker is {} ({})", self.state, self.cause)?;
+        match (self.state, self.retry_after) {
+            (_, Some(left)) => write!(f, "; retry in {left:.1?}"),
+            (State::HalfOpen, None) => f.write_str("; all probes are out, their outcome decides"),
+            (_, None) => f.write_str("; until an operator ends it"),
+        }
+    }
+}
+
+impl Error for Rejected {}
+
+/// The error of a call made through a breaker: it was rejected, or it was
+/// admitted and failed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError<E> {
+    /// The breaker did not admit the call.
+    Rejected(Rejected),
+    /// The call was made and returned this error.
+    Inner(E),
+}
+
+impl<E: fmt::Display> fmt::Display for CallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(rejected) => rejected.fmt(f),
+            Self::Inner(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for CallError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Rejected(_) => None,
+            Self::Inner(error) => error.source(),
+        }
+    }
+}
+
+impl<E> From<Rejected> for CallError<E> {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
+    }
+}
+
+/// A config value that is not legal. Nothing was built or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    pub(crate) field: &'static str,
+    pub(crate) value: String,
+    pub(crate) legal: &'static str,
+}
+
+impl ConfigError {
+    /// The name of the field, as in [`Config`](crate::Config).
+    pub const fn field(&self) -> &'static str {
+        self.field
+    }
+
+    /// The value that was refused.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// The values that are legal.
+    pub const fn legal(&self) -> &'static str {
+        self.legal
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} = {} is not legal: it must be {}",
+            self.field, self.value, self.legal
+        )
+    }
+}
+
+impl Error for ConfigError {}

@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod allow;
+mod bits;
+mod breaker;
+mod builder;
+mod call;
+mod clock;
+mod config;
+mod deadline;
+mod error;
+mod event;
+mod hub;
+#[cfg(any(test, feature = "model"))]
+pub mod model;
+mod operate;
+mod outcome;
+mod permit;
+mod rules;
+mod settings;
+mod settle;
+mod side;
+mod snapshot;
+mod state;
+mod sync;
+mod window;
+mod word;
+
+pub use breaker::Breaker;
+pub use builder::Builder;
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use config::{Config, OpenWait, SlowRule, Window};
+pub use error::{CallError, ConfigError, Rejected};
+pub use event::Event;
+pub use outcome::{Counts, Outcome, Report, Sample, Settled};
+pub use permit::{OwnedPermit, Permit};
+pub use snapshot::Snapshot;
+pub use state::{Cause, State};

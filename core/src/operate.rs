@@ -1,0 +1,138 @@
+//! What an operator does to a live breaker.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use crate::breaker::{Breaker, Reading};
+use crate::clock::{Clock, saturating_nanos};
+use crate::config::{Config, Window};
+use crate::deadline::Deadline;
+use crate::error::ConfigError;
+use crate::outcome::Counts;
+use crate::state::{Cause, State};
+use crate::sync::{Acquire, Release, relax};
+use crate::word::Word;
+
+impl<C: Clock> Breaker<C> {
+    /// Rejects all calls, for so long or until another operator action. When
+    /// the time is over the breaker is half-open.
+    ///
+    /// Like every operator action it is legal in every state, starts a new generation,
+    /// and holds when the call returns: permits in flight are then stale.
+    pub fn force_open(&self, how_long: Option<Duration>, reason: impl Into<Arc<str>>) {
+        let now = Reading::new(self);
+        let deadline = match how_long {
+            Some(wait) => Deadline::after(now.get(), saturating_nanos(wait)),
+            None => Deadline::NEVER,
+        };
+        let to = self.operate(reason.into(), &now, |from, _| from.to_forced_open(deadline));
+        self.refine_deadline(to, deadline);
+    }
+
+    /// Closes the breaker with an empty window and ends any other operator state.
+    pub fn close(&self, reason: impl Into<Arc<str>>) {
+        let now = Reading::new(self);
+        self.operate(reason.into(), &now, Word::to_closed);
+    }
+
+    /// Admits all calls and records nothing, until another operator action.
+    pub fn disable(&self, reason: impl Into<Arc<str>>) {
+        let now = Reading::new(self);
+        self.operate(reason.into(), &now, |from, _| from.to_disabled());
+    }
+
+    /// Admits all calls, records their outcomes, and reports what would have
+    /// opened the breaker, until another operator action.
+    ///
+    /// Each would-trip is an [`Event`](crate::Event) from observe-only to observe-only with the
+    /// rule as its cause, and starts a new generation with an empty window.
+    pub fn observe_only(&self, reason: impl Into<Arc<str>>) {
+        let now = Reading::new(self);
+        self.operate(reason.into(), &now, Word::to_observe_only);
+    }
+
+    fn operate(
+        &self,
+        reason: Arc<str>,
+        now: &Reading<'_, C>,
+        action: impl Fn(Word, bool) -> Word,
+    ) -> Word {
+        loop {
+            let from = self.block.word.load();
+            let timed = self.settings.terms(from.slot()).slow_limit().is_some();
+            let counts = self.leave(from);
+            let to = action(from, timed);
+            if self.block.word.try_move(from, to) {
+                self.emit(from, to, Cause::Operator, Some(reason), counts, now);
+                return to;
+            }
+        }
+    }
+
+    /// Makes a word ready to be left for another generation: a pending outcome
+    /// must be in the ring by then. Says what the window holds.
+    fn leave(&self, word: Word) -> Counts {
+        if !word.is_recording() {
+            return Counts::default();
+        }
+        let shape = self.settings.terms(word.slot()).shape();
+        let closed = word.closed(shape);
+        self.write_pending(word, shape, closed);
+        self.ring().counts(shape.samples(closed))
+    }
+
+    /// Replaces the config of a live breaker.
+    ///
+    /// State, generation, window, deadline and permits in flight stay. A
+    /// lowered threshold acts on the next outcome. Another window shape
+    /// restarts the window: closed and observe-only go on in a new generation with
+    /// an empty one. Concurrent calls of this method take turns; nothing else waits for them.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] for an illegal config, which changes nothing.
+    pub fn reconfigure(&self, config: Config) -> Result<(), ConfigError> {
+        config.validate()?;
+        let now = Reading::new(self);
+        // Acquire and Release: what one turn did, the next one sees.
+        while self.reconfiguring.swap(1, Acquire) == 1 {
+            relax();
+        }
+        let moved = self.switch_slot(&config);
+        self.reconfiguring.store(0, Release);
+        if let Some((from, to, counts)) = moved {
+            self.emit(from, to, Cause::Reconfigured, None, counts, &now);
+        }
+        Ok(())
+    }
+
+    /// Fills the free config slot and moves the word to it. Says which
+    /// transition that was, if it was one.
+    fn switch_slot(&self, config: &Config) -> Option<(Word, Word, Counts)> {
+        let Window::Count(size) = config.window;
+        let timed = config.slow.is_some();
+        self.far.reserve(size);
+        // Only this thread, whose turn it is, moves the word to another slot.
+        let slot = self.block.word.load().slot();
+        self.settings.fill(1 - slot, config);
+        let reshapes = self.settings.terms(slot).shape().size() != size;
+        loop {
+            let from = self.block.word.load();
+            let kept = from.with_other_slot(timed);
+            let to = match from.state() {
+                State::Closed if reshapes => kept.to_closed(timed),
+                State::ObserveOnly if reshapes => kept.to_observe_only(timed),
+                _ => kept,
+            };
+            let renewed = to.generation() != from.generation();
+            let counts = if renewed {
+                self.leave(from)
+            } else {
+                Counts::default()
+            };
+            if self.block.word.try_move(from, to) {
+                return renewed.then_some((from, to, counts));
+            }
+        }
+    }
+}

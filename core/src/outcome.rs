@@ -1,0 +1,128 @@
+//! What a call came to, and what settling its permit did.
+
+use core::time::Duration;
+
+/// What a call says about the health of its upstream.
+///
+/// Which error is which outcome is the caller's decision: an error that the
+/// caller caused itself (a bad request, a missing record) says nothing about
+/// the upstream and is [`Ignored`](Self::Ignored).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The upstream answered as it should.
+    Success,
+    /// The upstream failed.
+    Failure,
+    /// The upstream did not answer in time: a failure that also has a ratio of its own.
+    Timeout,
+    /// The call says nothing about the upstream. It changes nothing, but for
+    /// freeing the slot of a probe.
+    Ignored,
+}
+
+/// An [`Outcome`] with what else the caller knows about the call.
+///
+/// # Examples
+///
+/// ```
+/// use core::time::Duration;
+/// use cutout::{Outcome, Report};
+///
+/// // HTTP 429 with `Retry-After: 30`.
+/// let report = Report::from(Outcome::Failure).retry_after(Duration::from_secs(30));
+/// assert_eq!(report.outcome, Outcome::Failure);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a report does nothing until a permit is settled with it"]
+pub struct Report {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// How long the call took, if the caller measured it. Without it the slow
+    /// rule uses the time between `allow` and `done`.
+    pub elapsed: Option<Duration>,
+    /// The open wait to use should this failure open the breaker, in place of
+    /// the configured one. Ignored when the breaker does not open.
+    pub retry_after: Option<Duration>,
+}
+
+impl Report {
+    /// Sets the call's duration as the caller measured it.
+    pub const fn elapsed(mut self, elapsed: Duration) -> Self {
+        self.elapsed = Some(elapsed);
+        self
+    }
+
+    /// Sets the open wait that the upstream asked for, say in a `Retry-After` header.
+    pub const fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+}
+
+impl From<Outcome> for Report {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            elapsed: None,
+            retry_after: None,
+        }
+    }
+}
+
+/// What settling a permit did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Settled {
+    /// The outcome entered the window, or the probe was counted as passed.
+    Recorded,
+    /// Nothing was judged: the outcome was [`Outcome::Ignored`], or the breaker is disabled.
+    Ignored,
+    /// This outcome matched a rule and opened the breaker.
+    Tripped,
+    /// This outcome matched a rule while the breaker only observes: it was
+    /// reported and the window starts empty.
+    WouldTrip,
+    /// This probe opened the breaker again.
+    Reopened,
+    /// This probe closed the breaker.
+    Closed,
+    /// The permit is of an earlier generation: the outcome had no effect.
+    Stale,
+}
+
+/// One recorded outcome of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// The outcome; never [`Outcome::Ignored`].
+    pub outcome: Outcome,
+    /// Whether the call was at or above the slow limit that held when it was recorded.
+    pub slow: bool,
+}
+
+/// How many outcomes of each kind a window holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Counts {
+    /// All outcomes in the window.
+    pub samples: u32,
+    /// Failures, timeouts among them.
+    pub failures: u32,
+    /// Timeouts.
+    pub timeouts: u32,
+    /// Slow calls, whatever their outcome.
+    pub slow: u32,
+}
+
+impl Counts {
+    /// These counts after `incoming` has pushed `outgoing` out.
+    pub(crate) fn shifted(self, incoming: Self, outgoing: Self) -> Self {
+        // Saturating: counts read while the window moves on may disagree; they are thrown away.
+        let shift =
+            |of: fn(&Self) -> u32| (of(&self) + of(&incoming)).saturating_sub(of(&outgoing));
+        Self {
+            samples: shift(|counts| counts.samples),
+            failures: shift(|counts| counts.failures),
+            timeouts: shift(|counts| counts.timeouts),
+            slow: shift(|counts| counts.slow),
+        }
+    }
+}

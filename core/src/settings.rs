@@ -1,0 +1,231 @@
+//! The config of a live breaker: ten words, twice.
+//!
+//! The breaker's word says which of the two slots it goes with. `reconfigure`
+//! fills the other one and then moves the word over to it, so that a decision
+//! and the config it was made by are validated by the same CAS: a slot is only
+//! written while the word points to the other, and whoever still reads it then
+//! finds the word moved. Two whole reconfigurations between a thread's load of the word
+//! and its CAS go unnoticed; its decision is then by the config as it was when the thread began.
+
+use core::time::Duration;
+
+use crate::bits::Field;
+use crate::clock::saturating_nanos;
+use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::outcome::Outcome;
+use crate::rules::Rules;
+use crate::sync::{Acquire, AtomicU64, Release};
+use crate::word::Shape;
+
+const WORDS: usize = 10;
+
+const LIMITS: usize = 0;
+const MIN_CALLS: Field = Field::lowest(32);
+const SIZE: Field = MIN_CALLS.above(13);
+const ABANDONED: Field = SIZE.above(2);
+const MAX_PROBES: Field = ABANDONED.above(8);
+const SUCCESSES: Field = MAX_PROBES.above(8);
+
+const MORE: usize = 1;
+const CONSECUTIVE: Field = Field::lowest(32);
+const FLOOR: Field = CONSECUTIVE.above(13);
+const PANICKED: Field = FLOOR.above(2);
+const MAX_INCONCLUSIVE: Field = PANICKED.above(8);
+const JITTER: Field = MAX_INCONCLUSIVE.above(7);
+
+const FAILURE_RATIO: usize = 2;
+const TIMEOUT_RATIO: usize = 3;
+const SLOW_RATIO: usize = 4;
+const SLOW_LIMIT: usize = 5;
+const WAIT_BASE: usize = 6;
+const WAIT_FACTOR: usize = 7;
+const WAIT_MAX: usize = 8;
+const LEASE: usize = 9;
+
+/// Both slots.
+#[derive(Debug)]
+pub(crate) struct Settings([[AtomicU64; WORDS]; 2]);
+
+impl Settings {
+    pub(crate) fn new(config: &Config) -> Self {
+        let slot = || pack(config).map(AtomicU64::new);
+        Self([slot(), slot()])
+    }
+
+    /// Fills a slot that the word does not go with.
+    pub(crate) fn fill(&self, slot: usize, config: &Config) {
+        for (word, value) in self.0[slot].iter().zip(pack(config)) {
+            // Release: pairs with `Terms::read`; whoever sees this value also
+            // sees that the word has left the slot.
+            word.store(value, Release);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn terms(&self, slot: usize) -> Terms<'_> {
+        Terms(&self.0[slot])
+    }
+}
+
+fn pack(config: &Config) -> [u64; WORDS] {
+    let Window::Count(size) = config.window;
+    let rules = Rules::of(config);
+    let (slow_limit, slow_ratio) = match config.slow {
+        Some(rule) => (saturating_nanos(rule.limit), rule.ratio),
+        None => (0, 0.0),
+    };
+    let mut words = [0; WORDS];
+    words[LIMITS] = MIN_CALLS.put(u64::from(config.min_calls))
+        | SIZE.put(u64::from(size))
+        | ABANDONED.put(outcome_bits(config.abandoned))
+        | MAX_PROBES.put(u64::from(config.max_probes))
+        | SUCCESSES.put(u64::from(config.successes_to_close));
+    words[MORE] = CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
+        | FLOOR.put(u64::from(rules.floor(size)))
+        | PANICKED.put(outcome_bits(config.panicked))
+        | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
+        | JITTER.put(u64::from(config.open_wait.jitter_percent));
+    words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
+    words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
+    words[SLOW_RATIO] = slow_ratio.to_bits();
+    words[SLOW_LIMIT] = slow_limit;
+    words[WAIT_BASE] = saturating_nanos(config.open_wait.base);
+    words[WAIT_FACTOR] = config.open_wait.factor.to_bits();
+    words[WAIT_MAX] = saturating_nanos(config.open_wait.max);
+    words[LEASE] = config.probe_lease.map_or(0, saturating_nanos);
+    words
+}
+
+/// The limits of the recording path, which live in two words.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) shape: Shape,
+    pub(crate) min_calls: u32,
+    /// Zero for none.
+    pub(crate) consecutive_failures: u32,
+    /// The least number of bad outcomes in a full window at which a ratio can match.
+    pub(crate) floor: u32,
+}
+
+/// One slot, read as it is needed.
+///
+/// Every value is one that some config had; that all belong to the same one is what
+/// the caller's CAS, or another look at the word, must show.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a>(&'a [AtomicU64; WORDS]);
+
+impl Terms<'_> {
+    #[inline]
+    fn read(self, index: usize) -> u64 {
+        // Acquire: pairs with `Settings::fill`.
+        self.0[index].load(Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn limits(self) -> Limits {
+        let (limits, more) = (self.read(LIMITS), self.read(MORE));
+        Limits {
+            shape: Shape::new(SIZE.get(limits) as u32),
+            min_calls: MIN_CALLS.get(limits) as u32,
+            consecutive_failures: CONSECUTIVE.get(more) as u32,
+            floor: FLOOR.get(more) as u32,
+        }
+    }
+
+    pub(crate) fn shape(self) -> Shape {
+        Shape::new(SIZE.get(self.read(LIMITS)) as u32)
+    }
+
+    pub(crate) fn rules(self) -> Rules {
+        Rules {
+            min_calls: MIN_CALLS.get(self.read(LIMITS)) as u32,
+            consecutive_failures: CONSECUTIVE.get(self.read(MORE)) as u32,
+            failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
+            timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
+            slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
+        }
+    }
+
+    /// From how many nanoseconds on a call is slow.
+    #[inline]
+    pub(crate) fn slow_limit(self) -> Option<u64> {
+        Some(self.read(SLOW_LIMIT)).filter(|&limit| limit > 0)
+    }
+
+    pub(crate) fn max_probes(self) -> u32 {
+        MAX_PROBES.get(self.read(LIMITS)) as u32
+    }
+
+    pub(crate) fn successes_to_close(self) -> u32 {
+        SUCCESSES.get(self.read(LIMITS)) as u32
+    }
+
+    pub(crate) fn max_inconclusive(self) -> u32 {
+        MAX_INCONCLUSIVE.get(self.read(MORE)) as u32
+    }
+
+    /// The probe lease in nanoseconds.
+    pub(crate) fn lease(self) -> Option<u64> {
+        Some(self.read(LEASE)).filter(|&lease| lease > 0)
+    }
+
+    pub(crate) fn open_wait(self) -> OpenWait {
+        OpenWait {
+            base: Duration::from_nanos(self.read(WAIT_BASE)),
+            factor: f64::from_bits(self.read(WAIT_FACTOR)),
+            max: Duration::from_nanos(self.read(WAIT_MAX)),
+            jitter_percent: JITTER.get(self.read(MORE)) as u32,
+        }
+    }
+
+    pub(crate) fn abandoned(self) -> Outcome {
+        outcome_of(ABANDONED.get(self.read(LIMITS)))
+    }
+
+    pub(crate) fn panicked(self) -> Outcome {
+        outcome_of(PANICKED.get(self.read(MORE)))
+    }
+
+    /// The whole config.
+    pub(crate) fn config(self) -> Config {
+        let rules = self.rules();
+        let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
+        Config {
+            window: Window::Count(self.shape().size()),
+            min_calls: rules.min_calls,
+            failure_ratio: ratio(rules.failure_ratio),
+            timeout_ratio: ratio(rules.timeout_ratio),
+            slow: self.slow_limit().map(|limit| SlowRule {
+                limit: Duration::from_nanos(limit),
+                ratio: rules.slow_ratio,
+            }),
+            consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
+            open_wait: self.open_wait(),
+            max_probes: self.max_probes(),
+            successes_to_close: self.successes_to_close(),
+            probe_lease: self.lease().map(Duration::from_nanos),
+            max_inconclusive: self.max_inconclusive(),
+            abandoned: self.abandoned(),
+            panicked: self.panicked(),
+        }
+    }
+}
+
+fn outcome_bits(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Success => 0,
+        Outcome::Failure => 1,
+        Outcome::Timeout => 2,
+        Outcome::Ignored => 3,
+    }
+}
+
+fn outcome_of(bits: u64) -> Outcome {
+    match bits {
+        0 => Outcome::Success,
+        1 => Outcome::Failure,
+        2 => Outcome::Timeout,
+        3 => Outcome::Ignored,
+        bits => unreachable!("two bits do not hold {bits}"),
+    }
+}

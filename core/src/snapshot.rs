@@ -1,0 +1,53 @@
+//! A breaker's state as a plain value, to look at or to carry over a restart.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::config::Window;
+use crate::outcome::{Counts, Outcome, Sample};
+use crate::state::{Cause, State};
+
+/// The state of a breaker at one moment.
+///
+/// All fields belong to one state that existed: a snapshot never mixes two.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// The state, as [`Breaker::state`](crate::Breaker::state) reads it.
+    pub state: State,
+    /// The generation.
+    pub generation: u32,
+    /// What opened the breaker; `None` unless it is open, half-open or forced open.
+    pub cause: Option<Cause>,
+    /// The time left until a probe may be admitted, `None` unless the breaker
+    /// is open, or forced open with an end.
+    pub remaining: Option<Duration>,
+    /// How often the breaker has re-opened since it tripped.
+    pub attempt: u32,
+    /// Probes unsettled; zero unless half-open.
+    pub probes_out: u32,
+    /// Probes passed in this half-open period.
+    pub probes_passed: u32,
+    /// Probes without a verdict in this half-open period.
+    pub probes_inconclusive: u32,
+    /// The window's shape.
+    pub window: Window,
+    /// What the window holds, oldest first; empty unless closed or observe-only.
+    pub samples: Vec<Sample>,
+    /// The wall-clock time at which it was taken, since the Unix epoch; zero
+    /// when the clock does not know it.
+    pub taken: Duration,
+}
+
+impl Snapshot {
+    /// How many outcomes of each kind the window holds.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for sample in &self.samples {
+            counts.samples += 1;
+            counts.failures += u32::from(sample.outcome != Outcome::Success);
+            counts.timeouts += u32::from(sample.outcome == Outcome::Timeout);
+            counts.slow += u32::from(sample.slow);
+        }
+        counts
+    }
+}

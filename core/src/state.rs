@@ -1,0 +1,96 @@
+//! The breaker's states, and what makes it change between them.
+
+use core::fmt;
+
+/// The state of a breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Calls are admitted and their outcomes recorded.
+    Closed,
+    /// Calls are rejected until the open wait is over.
+    Open,
+    /// A few probes are admitted; their outcomes decide.
+    HalfOpen,
+    /// An operator rejects all calls.
+    ForcedOpen,
+    /// An operator admits all calls; nothing is recorded.
+    Disabled,
+    /// An operator admits all calls; outcomes are recorded, and what would have tripped is reported.
+    ObserveOnly,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half-open",
+            Self::ForcedOpen => "forced open",
+            Self::Disabled => "disabled",
+            Self::ObserveOnly => "observe-only",
+        })
+    }
+}
+
+/// What made a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Rule: the last `consecutive_failures` outcomes were all failures or timeouts.
+    ConsecutiveFailures,
+    /// Rule: the share of failures reached `failure_ratio`.
+    FailureRatio,
+    /// Rule: the share of timeouts reached `timeout_ratio`.
+    TimeoutRatio,
+    /// Rule: the share of slow calls reached the slow rule's ratio.
+    SlowRatio,
+    /// Probe verdict: a probe failed.
+    ProbeFailed,
+    /// Probe verdict: a probe timed out.
+    ProbeTimedOut,
+    /// Probe verdict: a probe succeeded, but slowly.
+    ProbeSlow,
+    /// `max_inconclusive` probes of one half-open period ended without a verdict.
+    ProbesInconclusive,
+    /// Probe verdict: `successes_to_close` probes succeeded.
+    ProbesPassed,
+    /// The open wait, or the end of a forced opening, has passed.
+    WaitElapsed,
+    /// Every probe's lease ran out while all slots were taken.
+    LeaseLost,
+    /// An operator's action.
+    Operator,
+    /// The window's shape was changed by `reconfigure`.
+    Reconfigured,
+}
+
+impl Cause {
+    /// Whether a half-open period ended with this verdict against the upstream,
+    /// which makes the next open wait longer.
+    pub(crate) const fn is_failed_probe(self) -> bool {
+        matches!(
+            self,
+            Self::ProbeFailed | Self::ProbeTimedOut | Self::ProbeSlow
+        )
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ConsecutiveFailures => "too many failures in a row",
+            Self::FailureRatio => "failure ratio reached",
+            Self::TimeoutRatio => "timeout ratio reached",
+            Self::SlowRatio => "slow-call ratio reached",
+            Self::ProbeFailed => "a probe failed",
+            Self::ProbeTimedOut => "a probe timed out",
+            Self::ProbeSlow => "a probe was slow",
+            Self::ProbesInconclusive => "probes gave no verdict",
+            Self::ProbesPassed => "probes passed",
+            Self::WaitElapsed => "the wait is over",
+            Self::LeaseLost => "probe leases ran out",
+            Self::Operator => "operator action",
+            Self::Reconfigured => "window reconfigured",
+        })
+    }
+}

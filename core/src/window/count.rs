@@ -1,0 +1,246 @@
+//! The last N outcomes: a ring of slots, eight to an atomic word.
+//!
+//! The breaker's word owns the ring: it says where the next outcome goes, how
+//! many slots count, and what the newest outcome is. That one, the *pending*
+//! outcome, is written to its slot by whoever comes along next, before the
+//! word moves on. Three rules keep word and ring one thing:
+//!
+//! 1. the word leaves a closed state only once its pending outcome is in the ring;
+//! 2. between reading a ring word and writing it, the writer makes sure that the
+//!    breaker's word has not moved;
+//! 3. each write gives the ring word a new version.
+//!
+//! By 1, a writer that is late (its word has moved on) finds the slot already written since
+//! it looked; by 3, its CAS then fails. By 2, it had not looked later than that.
+
+use alloc::boxed::Box;
+
+use once_cell::race::OnceBox;
+
+use crate::bits::Field;
+use crate::outcome::{Counts, Outcome, Sample};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
+
+/// Slots in a ring word, and bits in a slot.
+const SLOTS: u32 = 8;
+const SLOT_BITS: u32 = 4;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+const OUTCOMES: Field = Field::lowest(SLOTS * SLOT_BITS);
+const VERSION: Field = OUTCOMES.above(32);
+
+/// Ring words that lie in the block of the breaker's word.
+pub(crate) const NEAR_WORDS: usize = 15;
+
+/// What a slot says of an outcome; zero is a fast success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot(u32);
+
+impl Slot {
+    pub(crate) const FAST_SUCCESS: Self = Self(0);
+    const FAILURE: u32 = 0b001;
+    const TIMEOUT: u32 = 0b010;
+    const SLOW: u32 = 0b100;
+
+    /// The slot of an outcome that is not ignored.
+    #[inline]
+    pub(crate) fn of(sample: Sample) -> Self {
+        let kind = match sample.outcome {
+            Outcome::Success | Outcome::Ignored => 0,
+            Outcome::Failure => Self::FAILURE,
+            Outcome::Timeout => Self::FAILURE | Self::TIMEOUT,
+        };
+        Self(kind | if sample.slow { Self::SLOW } else { 0 })
+    }
+
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) const fn is_bad(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_failure(self) -> bool {
+        self.0 & Self::FAILURE != 0
+    }
+
+    pub(crate) fn sample(self) -> Sample {
+        Sample {
+            outcome: match (self.is_failure(), self.0 & Self::TIMEOUT != 0) {
+                (false, _) => Outcome::Success,
+                (true, false) => Outcome::Failure,
+                (true, true) => Outcome::Timeout,
+            },
+            slow: self.0 & Self::SLOW != 0,
+        }
+    }
+
+    /// Counts of this slot alone.
+    pub(crate) fn counts(self) -> Counts {
+        let has = |bit| u32::from(self.0 & bit != 0);
+        Counts {
+            samples: 1,
+            failures: has(Self::FAILURE),
+            timeouts: has(Self::TIMEOUT),
+            slow: has(Self::SLOW),
+        }
+    }
+}
+
+/// Ring words beyond the near ones. A breaker that is given a larger window
+/// appends what it lacks; nothing is freed before the breaker is.
+#[derive(Debug)]
+struct Segment {
+    words: Box<[AtomicU64]>,
+    next: OnceBox<Segment>,
+}
+
+/// The ring's words past the near ones.
+#[derive(Debug, Default)]
+pub(crate) struct Far(OnceBox<Segment>);
+
+impl Far {
+    /// Makes room for a window of `size`.
+    pub(crate) fn reserve(&self, size: u32) {
+        let mut lacking = (size.div_ceil(SLOTS) as usize).saturating_sub(NEAR_WORDS);
+        let mut link = &self.0;
+        while lacking > 0 {
+            let segment = link.get_or_init(|| {
+                Box::new(Segment {
+                    words: (0..lacking).map(|_| AtomicU64::new(0)).collect(),
+                    next: OnceBox::new(),
+                })
+            });
+            lacking = lacking.saturating_sub(segment.words.len());
+            link = &segment.next;
+        }
+    }
+
+    #[inline]
+    fn segments(&self) -> impl Iterator<Item = &[AtomicU64]> {
+        core::iter::successors(self.0.get(), |segment| segment.next.get())
+            .map(|segment| &*segment.words)
+    }
+}
+
+/// A view of the whole ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Ring<'a> {
+    pub(crate) near: &'a [AtomicU64; NEAR_WORDS],
+    pub(crate) far: &'a Far,
+}
+
+impl<'a> Ring<'a> {
+    /// The ring word that holds the slot at `position`.
+    #[inline]
+    fn word(self, position: u32) -> &'a AtomicU64 {
+        let index = (position / SLOTS) as usize;
+        match self.near.get(index) {
+            Some(word) => word,
+            None => self.far_word(index - NEAR_WORDS),
+        }
+    }
+
+    fn far_word(self, mut index: usize) -> &'a AtomicU64 {
+        for words in self.far.segments() {
+            match words.get(index) {
+                Some(word) => return word,
+                None => index -= words.len(),
+            }
+        }
+        unreachable!("room is made before a word moves to a larger window")
+    }
+
+    /// The slot at `position`. Relaxed: the load of the breaker's word comes
+    /// before, and its CAS validates what was read in between.
+    #[inline]
+    pub(crate) fn slot(self, position: u32) -> Slot {
+        slot_of(self.word(position).load(Relaxed), position)
+    }
+
+    /// Writes the pending outcome `slot` to its place, unless it is there, or
+    /// the breaker's word is not `current` any more.
+    #[inline]
+    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) {
+        let word = self.word(position);
+        // Acquire: pairs with the CAS below. Whoever sees a later outcome here
+        // finds in `current` that the breaker's word has moved.
+        let seen = word.load(Acquire);
+        let change = u64::from(slot_of(seen, position).0 ^ slot.0);
+        if change == 0 || !current() {
+            return;
+        }
+        let changed = OUTCOMES.get(seen) ^ change << shift(position);
+        let version = VERSION.get(seen).wrapping_add(1) & VERSION.max();
+        // Release: pairs with the load above. A failure means that someone
+        // else has written this outcome, or that the breaker's word has moved.
+        let _ = word.compare_exchange(
+            seen,
+            VERSION.put(version) | OUTCOMES.put(changed),
+            AcqRel,
+            Relaxed,
+        );
+    }
+
+    /// The ring's words up to `end` slots, each with those of its outcomes that are in `start..end`.
+    fn masked(self, start: u32, end: u32) -> impl Iterator<Item = (u64, u64)> {
+        let words = self.near.iter().chain(self.far.segments().flatten());
+        let first = start / SLOTS;
+        (first..end.div_ceil(SLOTS))
+            .zip(words.skip(first as usize))
+            .map(move |(index, word)| {
+                let base = index * SLOTS;
+                let below = end.saturating_sub(base).min(SLOTS);
+                let above = start.saturating_sub(base).min(SLOTS);
+                let mask = lowest_slots(below) & !lowest_slots(above);
+                // Relaxed: as in `slot`.
+                (word.load(Relaxed) & mask, mask)
+            })
+    }
+
+    /// Counts the first `end` slots.
+    pub(crate) fn counts(self, end: u32) -> Counts {
+        let each = u64::from(Slot::FAILURE) * (OUTCOMES.mask() / SLOT_MASK);
+        let mut counts = Counts {
+            samples: end,
+            ..Counts::default()
+        };
+        for (outcomes, _) in self.masked(0, end) {
+            counts.failures += (outcomes & each).count_ones();
+            counts.timeouts += (outcomes & each << 1).count_ones();
+            counts.slow += (outcomes & each << 2).count_ones();
+        }
+        counts
+    }
+
+    /// Whether all slots in `start..end` are failures.
+    pub(crate) fn all_failures(self, start: u32, end: u32) -> bool {
+        let each = u64::from(Slot::FAILURE) * (OUTCOMES.mask() / SLOT_MASK);
+        self.masked(start, end)
+            .all(|(outcomes, mask)| outcomes & each == mask & each)
+    }
+}
+
+/// Near words of an empty ring.
+pub(crate) fn near_words() -> [AtomicU64; NEAR_WORDS] {
+    core::array::from_fn(|_| AtomicU64::new(0))
+}
+
+const fn shift(position: u32) -> u32 {
+    position % SLOTS * SLOT_BITS
+}
+
+const fn slot_of(word: u64, position: u32) -> Slot {
+    Slot((word >> shift(position) & SLOT_MASK) as u32)
+}
+
+/// A mask of the lowest `count` slots, at most eight.
+const fn lowest_slots(count: u32) -> u64 {
+    (1 << (count * SLOT_BITS)) - 1
+}

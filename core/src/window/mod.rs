@@ -1,0 +1,3 @@
+//! What the ratios are computed over.
+
+pub(crate) mod count;

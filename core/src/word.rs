@@ -1,0 +1,432 @@
+//! The one word that decides admission: its bits, and the states they mean.
+//!
+//! ```text
+//!  63   61 60        39  38   37   36                                    0
+//! +-------+------------+----+-----+---------------------------------------+
+//! | mode  | generation |slot|clean| payload, by mode                      |
+//! +-------+------------+----+-----+---------------------------------------+
+//! closed, observe-only   timed 1 | pending 3 | lap, cursor, bad: 33 in all
+//! open, forced open      cause 4 | deadline 33
+//! half-open              cause 4 | unused 9 | out 8 | passed 8 | inconclusive 8
+//! ```
+//!
+//! `slot` says which of the two config slots the word goes with. `clean` is
+//! set when the window is full of fast successes, and only then; it is zero in every mode without a
+//! window, so that one masked comparison answers "may this success be left
+//! unrecorded". How `lap`, `cursor` and `bad` share their 33 bits depends on the
+//! window's size ([`Shape`]): what a small window does not need goes to the
+//! lap count, which is what keeps two equal words from meaning different windows.
+
+use crate::bits::Field;
+use crate::deadline::Deadline;
+use crate::state::{Cause, State};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
+use crate::window::count::Slot;
+
+const PAYLOAD: Field = Field::lowest(37);
+const CLEAN: Field = PAYLOAD.above(1);
+const SLOT: Field = CLEAN.above(1);
+const GENERATION: Field = SLOT.above(22);
+const MODE: Field = GENERATION.above(3);
+
+const REGION: Field = Field::lowest(33);
+const PENDING: Field = REGION.above(3);
+const TIMED: Field = PENDING.above(1);
+
+const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
+const CAUSE: Field = DEADLINE.above(4);
+
+const INCONCLUSIVE: Field = Field::lowest(8);
+const PASSED: Field = INCONCLUSIVE.above(8);
+const OUT: Field = PASSED.above(8);
+
+const _: () = {
+    assert!(MODE.mask() >> 61 == 0b111);
+    assert!(TIMED.mask() | PENDING.mask() | REGION.mask() == PAYLOAD.mask());
+    assert!(CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
+    assert!(OUT.mask() & CAUSE.mask() == 0);
+};
+
+/// What may be settled by a permit: the mode and generation that granted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(u64);
+
+impl Stamp {
+    pub(crate) fn generation(self) -> u32 {
+        Word(self.0).generation()
+    }
+
+    pub(crate) fn is_probe(self) -> bool {
+        Word(self.0).state() == State::HalfOpen
+    }
+}
+
+/// A value of the word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+/// The payload of closed and observe-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// How often the cursor has wrapped, in a field that wraps too (to 1):
+    /// zero means that the window is not full yet.
+    pub(crate) lap: u32,
+    /// Where the next outcome goes.
+    pub(crate) cursor: u32,
+    /// How many slots are not fast successes, the pending one included.
+    pub(crate) bad: u32,
+    /// The outcome of the slot before the cursor, which may not be in the ring yet.
+    pub(crate) pending: Slot,
+}
+
+/// The payload of half-open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HalfOpen {
+    /// What opened the breaker.
+    pub(crate) cause: Cause,
+    /// Probes granted and not settled.
+    pub(crate) out: u32,
+    /// Probes that succeeded; saturates at 255, the most that can be asked for.
+    pub(crate) passed: u32,
+    /// Probes that ended without a verdict.
+    pub(crate) inconclusive: u32,
+}
+
+impl Word {
+    pub(crate) const GENERATIONS: u32 = 1 << 22;
+
+    /// The word of a breaker's first generation, before it is given a state.
+    pub(crate) fn before(generation: u32) -> Self {
+        Self(GENERATION.put(u64::from(generation.wrapping_sub(1) % Self::GENERATIONS)))
+    }
+
+    pub(crate) fn state(self) -> State {
+        match MODE.get(self.0) {
+            0 => State::Closed,
+            1 => State::ObserveOnly,
+            2 => State::Open,
+            3 => State::HalfOpen,
+            4 => State::ForcedOpen,
+            5 => State::Disabled,
+            mode => unreachable!("no transition writes mode {mode}"),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn generation(self) -> u32 {
+        GENERATION.get(self.0) as u32
+    }
+
+    pub(crate) const fn next_generation(self) -> u32 {
+        (self.generation() + 1) % Self::GENERATIONS
+    }
+
+    pub(crate) const fn previous_generation(self) -> u32 {
+        self.generation().wrapping_sub(1) % Self::GENERATIONS
+    }
+
+    /// Which config slot this word goes with.
+    pub(crate) const fn slot(self) -> usize {
+        SLOT.get(self.0) as usize
+    }
+
+    #[inline]
+    pub(crate) const fn stamp(self) -> Stamp {
+        Stamp(self.0 & (MODE.mask() | GENERATION.mask()))
+    }
+
+    #[inline]
+    pub(crate) const fn is_closed(self) -> bool {
+        self.0 & MODE.mask() == 0
+    }
+
+    /// Closed or observe-only: outcomes enter the window.
+    pub(crate) const fn is_recording(self) -> bool {
+        MODE.get(self.0) <= 1
+    }
+
+    /// Closed, and no rule needs the start time of its calls.
+    #[inline]
+    pub(crate) const fn admits_untimed(self) -> bool {
+        self.0 & (MODE.mask() | TIMED.mask()) == 0
+    }
+
+    /// Whether one more success of `stamp` leaves the window as it is: the
+    /// generation is the permit's, the window holds nothing but fast successes,
+    /// and no rule asks how long the call took.
+    #[inline]
+    pub(crate) const fn is_unmoved_by_success(self, stamp: Stamp) -> bool {
+        self.0 & (MODE.mask() | GENERATION.mask() | CLEAN.mask() | TIMED.mask())
+            == stamp.0 | CLEAN.mask()
+    }
+
+    /// Closed and observe-only: whether a rule needs the start time of calls.
+    pub(crate) const fn is_timed(self) -> bool {
+        TIMED.get(self.0) == 1
+    }
+
+    /// The payload of closed and observe-only.
+    pub(crate) fn closed(self, shape: Shape) -> Closed {
+        let (lap, cursor, bad) = shape.unpack(REGION.get(self.0));
+        Closed {
+            lap,
+            cursor,
+            bad,
+            pending: Slot::from_bits(PENDING.get(self.0) as u32),
+        }
+    }
+
+    /// Open and forced open: what opened the breaker, and its deadline rounded up.
+    pub(crate) fn waiting(self) -> (Cause, Deadline) {
+        (self.cause(), Deadline::from_coarse(DEADLINE.get(self.0)))
+    }
+
+    /// The payload of half-open.
+    pub(crate) fn half_open(self) -> HalfOpen {
+        HalfOpen {
+            cause: self.cause(),
+            out: OUT.get(self.0) as u32,
+            passed: PASSED.get(self.0) as u32,
+            inconclusive: INCONCLUSIVE.get(self.0) as u32,
+        }
+    }
+
+    fn cause(self) -> Cause {
+        match CAUSE.get(self.0) {
+            0 => Cause::ConsecutiveFailures,
+            1 => Cause::FailureRatio,
+            2 => Cause::TimeoutRatio,
+            3 => Cause::SlowRatio,
+            4 => Cause::ProbeFailed,
+            5 => Cause::ProbeTimedOut,
+            6 => Cause::ProbeSlow,
+            7 => Cause::ProbesInconclusive,
+            8 => Cause::Operator,
+            cause => unreachable!("no transition writes cause {cause}"),
+        }
+    }
+
+    /// The same generation with another closed payload.
+    pub(crate) fn with_closed(self, shape: Shape, closed: Closed) -> Self {
+        let region = shape.pack(closed.lap, closed.cursor, closed.bad);
+        let clean = closed.lap > 0 && closed.bad == 0;
+        Self(
+            self.0 & !(CLEAN.mask() | PENDING.mask() | REGION.mask())
+                | CLEAN.put(u64::from(clean))
+                | PENDING.put(u64::from(closed.pending.bits()))
+                | REGION.put(region),
+        )
+    }
+
+    /// The same generation with another half-open payload.
+    pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
+        Self(self.0 & !PAYLOAD.mask() | half_open_bits(half_open))
+    }
+
+    /// The same state and payload, under the other config slot.
+    pub(crate) fn with_other_slot(self, timed: bool) -> Self {
+        let flipped = self.0 ^ SLOT.mask();
+        match self.state() {
+            State::Closed | State::ObserveOnly => {
+                Self(flipped & !TIMED.mask() | TIMED.put(u64::from(timed)))
+            }
+            _ => Self(flipped),
+        }
+    }
+
+    /// The next generation: closed with an empty window.
+    pub(crate) fn to_closed(self, timed: bool) -> Self {
+        self.next(0, TIMED.put(u64::from(timed)))
+    }
+
+    /// The next generation: observe-only with an empty window.
+    pub(crate) fn to_observe_only(self, timed: bool) -> Self {
+        self.next(1, TIMED.put(u64::from(timed)))
+    }
+
+    /// The next generation: open until the deadline.
+    pub(crate) fn to_open(self, cause: Cause, deadline: Deadline) -> Self {
+        self.next(2, cause_bits(cause) | DEADLINE.put(deadline.to_coarse()))
+    }
+
+    /// The next generation: half-open.
+    pub(crate) fn to_half_open(self, half_open: HalfOpen) -> Self {
+        self.next(3, half_open_bits(half_open))
+    }
+
+    /// The next generation: forced open until the deadline.
+    pub(crate) fn to_forced_open(self, deadline: Deadline) -> Self {
+        let cause = cause_bits(Cause::Operator);
+        self.next(4, cause | DEADLINE.put(deadline.to_coarse()))
+    }
+
+    /// The next generation: disabled.
+    pub(crate) fn to_disabled(self) -> Self {
+        self.next(5, 0)
+    }
+
+    fn next(self, mode: u64, payload: u64) -> Self {
+        Self(
+            MODE.put(mode)
+                | GENERATION.put(u64::from(self.next_generation()))
+                | self.0 & SLOT.mask()
+                | payload,
+        )
+    }
+}
+
+fn cause_bits(cause: Cause) -> u64 {
+    CAUSE.put(match cause {
+        Cause::ConsecutiveFailures => 0,
+        Cause::FailureRatio => 1,
+        Cause::TimeoutRatio => 2,
+        Cause::SlowRatio => 3,
+        Cause::ProbeFailed => 4,
+        Cause::ProbeTimedOut => 5,
+        Cause::ProbeSlow => 6,
+        Cause::ProbesInconclusive => 7,
+        // The others never open a breaker; a restored snapshot may claim one.
+        Cause::Operator
+        | Cause::ProbesPassed
+        | Cause::WaitElapsed
+        | Cause::LeaseLost
+        | Cause::Reconfigured => 8,
+    })
+}
+
+fn half_open_bits(half_open: HalfOpen) -> u64 {
+    cause_bits(half_open.cause)
+        | OUT.put(u64::from(half_open.out))
+        | PASSED.put(u64::from(half_open.passed))
+        | INCONCLUSIVE.put(u64::from(half_open.inconclusive))
+}
+
+/// A count window's size, and how lap, cursor and bad count share a region of the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    size: u32,
+    cursor_bits: u32,
+    bad_bits: u32,
+}
+
+impl Shape {
+    /// The shape of a window of `size` outcomes, 1 to 4096.
+    #[inline]
+    pub(crate) const fn new(size: u32) -> Self {
+        Self {
+            size,
+            cursor_bits: u32::BITS - (size - 1).leading_zeros(),
+            bad_bits: u32::BITS - size.leading_zeros(),
+        }
+    }
+
+    pub(crate) const fn size(self) -> u32 {
+        self.size
+    }
+
+    /// How many slots of the ring are the window's: all, once it is full.
+    pub(crate) const fn samples(self, closed: Closed) -> u32 {
+        if closed.lap > 0 {
+            self.size
+        } else {
+            closed.cursor
+        }
+    }
+
+    /// The slot of the pending outcome; `None` in an empty window.
+    #[inline]
+    pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
+        match (closed.cursor, closed.lap) {
+            (0, 0) => None,
+            (0, _) => Some(self.size - 1),
+            (cursor, _) => Some(cursor - 1),
+        }
+    }
+
+    /// `closed` after one more outcome, which pushes `outgoing` out.
+    #[inline]
+    pub(crate) const fn push(self, closed: Closed, incoming: Slot, outgoing: Slot) -> Closed {
+        let wraps = closed.cursor + 1 == self.size;
+        Closed {
+            lap: if !wraps {
+                closed.lap
+            } else if closed.lap as u64 == self.max_lap() {
+                1
+            } else {
+                closed.lap + 1
+            },
+            cursor: if wraps { 0 } else { closed.cursor + 1 },
+            // Saturating: a slot read after the word has moved on may be a bad
+            // one that this word does not count. The CAS then fails.
+            bad: (closed.bad + incoming.is_bad() as u32).saturating_sub(outgoing.is_bad() as u32),
+            pending: incoming,
+        }
+    }
+
+    /// How many outcomes came between two payloads of one generation;
+    /// `u32::MAX` if that cannot be told since the lap count has wrapped.
+    pub(crate) fn distance(self, from: Closed, to: Closed) -> u32 {
+        let total = |closed: Closed| {
+            u64::from(closed.lap) * u64::from(self.size) + u64::from(closed.cursor)
+        };
+        let distance = total(to).checked_sub(total(from));
+        distance
+            .and_then(|distance| u32::try_from(distance).ok())
+            .unwrap_or(u32::MAX)
+    }
+
+    const fn max_lap(self) -> u64 {
+        REGION.max() >> (self.cursor_bits + self.bad_bits)
+    }
+
+    #[inline]
+    const fn unpack(self, region: u64) -> (u32, u32, u32) {
+        let cursor_and_lap = region >> self.bad_bits;
+        (
+            (cursor_and_lap >> self.cursor_bits) as u32,
+            cursor_and_lap as u32 & ((1 << self.cursor_bits) - 1),
+            region as u32 & ((1 << self.bad_bits) - 1),
+        )
+    }
+
+    #[inline]
+    const fn pack(self, lap: u32, cursor: u32, bad: u32) -> u64 {
+        ((lap as u64) << self.cursor_bits | cursor as u64) << self.bad_bits | bad as u64
+    }
+}
+
+/// The word itself. Every transition of a breaker is one successful
+/// [`try_move`](Self::try_move).
+#[derive(Debug)]
+pub(crate) struct AtomicWord(AtomicU64);
+
+impl AtomicWord {
+    pub(crate) fn new(word: Word) -> Self {
+        Self(AtomicU64::new(word.0))
+    }
+
+    /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that whatever was
+    /// written for a word (ring slots, leases, attempts, config) is seen by those who see it.
+    #[inline]
+    pub(crate) fn load(&self) -> Word {
+        Word(self.0.load(Acquire))
+    }
+
+    /// Relaxed: for answers that depend on nothing but the word.
+    #[inline]
+    pub(crate) fn glance(&self) -> Word {
+        Word(self.0.load(Relaxed))
+    }
+
+    /// Moves the word from `from` to `to`, unless someone else has moved it.
+    ///
+    /// Release: pairs with [`load`](Self::load). Acquire: a config slot is written only after
+    /// the word has left it; the write must not be seen by those whose move came before.
+    #[must_use = "only the winner of a move may act on it"]
+    #[inline]
+    pub(crate) fn try_move(&self, from: Word, to: Word) -> bool {
+        self.0
+            .compare_exchange(from.0, to.0, AcqRel, Relaxed)
+            .is_ok()
+    }
+}
