@@ -49,7 +49,7 @@ impl<C: Clock> Breaker<C> {
 
     #[inline]
     fn admit(&self) -> Result<Token, Rejected> {
-        let word = self.block.word.glance();
+        let word = self.engine.word.glance();
         if word.admits_untimed() {
             return Ok(Token::untimed(word.stamp()));
         }
@@ -61,7 +61,7 @@ impl<C: Clock> Breaker<C> {
     fn admit_by_state(&self) -> Result<Token, Rejected> {
         let now = Reading::new(self);
         loop {
-            let word = self.block.word.load();
+            let word = self.engine.word.load();
             match word.state() {
                 State::Closed | State::ObserveOnly if word.is_timed() => {
                     return Ok(Token::timed(word.stamp(), now.get()));
@@ -70,7 +70,7 @@ impl<C: Clock> Breaker<C> {
                     return Ok(Token::untimed(word.stamp()));
                 }
                 State::Open | State::ForcedOpen => {
-                    let deadline = self.deadline_of(word);
+                    let deadline = self.engine.deadline_of(word);
                     if !deadline.is_over(now.get()) {
                         return Err(Rejected {
                             state: word.state(),
@@ -100,18 +100,19 @@ impl<C: Clock> Breaker<C> {
 
     /// Admission by a half-open word; `None` if it has moved meanwhile.
     fn admit_probe(&self, word: Word, now: &Reading<'_, C>) -> Option<Result<Token, Rejected>> {
-        let terms = self.settings.terms(word.slot());
+        let terms = self.engine.terms(word);
         let half_open = word.half_open();
         if half_open.out < terms.max_probes() {
-            self.publish_lease(word, word.generation(), terms, now);
+            let lease = self.lease(terms, now);
+            self.engine.publish_lease(word, word.generation(), lease);
             let granted = word.with_half_open(HalfOpen {
                 out: half_open.out + 1,
                 ..half_open
             });
-            let won = self.block.word.try_move(word, granted);
+            let won = self.engine.word.try_move(word, granted);
             return won.then(|| Ok(probe(granted, terms, now)));
         }
-        if self.lease_of(word).is_over(now.get()) {
+        if self.engine.lease_of(word).is_over(now.get()) {
             let next = HalfOpen {
                 out: 1,
                 ..half_open
@@ -121,7 +122,7 @@ impl<C: Clock> Breaker<C> {
                 .map(Ok);
         }
         // The quota must be the one that goes with the word.
-        self.is_current(word).then(|| {
+        self.engine.is_current(word).then(|| {
             Err(Rejected {
                 state: State::HalfOpen,
                 cause: half_open.cause,
@@ -140,34 +141,23 @@ impl<C: Clock> Breaker<C> {
         cause: Cause,
         now: &Reading<'_, C>,
     ) -> Option<Token> {
-        let terms = self.settings.terms(from.slot());
+        let terms = self.engine.terms(from);
         let to = from.to_half_open(half_open);
-        let attempt = u64::from(self.attempt_of(from));
-        self.attempt.put(
-            to.generation(),
-            || self.generation() == from.generation(),
-            |_| attempt,
-        );
-        self.publish_lease(from, to.generation(), terms, now);
-        if !self.block.word.try_move(from, to) {
+        self.engine.carry_attempt(from);
+        self.engine
+            .publish_lease(from, to.generation(), self.lease(terms, now));
+        if !self.engine.word.try_move(from, to) {
             return None;
         }
         self.emit(from, to, cause, None, Counts::default(), now);
         Some(probe(to, terms, now))
     }
 
-    /// Makes the lease of a probe that is about to be granted known, before
-    /// the word can be seen to hold it.
-    fn publish_lease(&self, word: Word, generation: u32, terms: Terms<'_>, now: &Reading<'_, C>) {
-        let lease = match terms.lease() {
-            Some(lease) => Deadline::after(now.get(), lease),
-            None => Deadline::NEVER,
-        };
-        self.lease.put(
-            generation,
-            || self.generation() == word.generation(),
-            |newest| newest.unwrap_or(0).max(lease.micros()),
-        );
+    /// When the lease of a probe granted now runs out.
+    fn lease(&self, terms: Terms<'_>, now: &Reading<'_, C>) -> Deadline {
+        terms
+            .lease()
+            .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease))
     }
 }
 

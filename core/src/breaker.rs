@@ -8,21 +8,17 @@ use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
-use crate::builder::Builder;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Window};
 use crate::deadline::Deadline;
-use crate::error::ConfigError;
+use crate::engine::Engine;
 use crate::event::Event;
 use crate::hub::Hub;
 use crate::outcome::{Counts, Sample};
-use crate::settings::Settings;
-use crate::side::SideCell;
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::{AtomicU64, Relaxed};
-use crate::window::count::{Far, NEAR_WORDS, Ring};
-use crate::word::{AtomicWord, Closed, Shape, Word};
+use crate::word::{Shape, Word};
 
 /// A circuit breaker.
 ///
@@ -61,17 +57,10 @@ use crate::word::{AtomicWord, Closed, Shape, Word};
 /// }
 /// # Ok::<(), cutout::ConfigError>(())
 /// ```
+// Processors that fetch lines in pairs make the block 128 bytes.
+#[repr(C, align(128))]
 pub struct Breaker<C = SystemClock> {
-    pub(crate) block: Block,
-    pub(crate) settings: Settings,
-    /// The exact deadline of an open generation; its winner adds it after the
-    /// word, which has it rounded up.
-    pub(crate) deadline: SideCell,
-    /// The last lease deadline of a half-open generation; there before the probe.
-    pub(crate) lease: SideCell,
-    /// The re-open attempt of a half-open generation; there before the word.
-    pub(crate) attempt: SideCell,
-    pub(crate) far: Far,
+    pub(crate) engine: Engine,
     pub(crate) stale: AtomicU64,
     /// One while a thread reconfigures.
     pub(crate) reconfiguring: AtomicU64,
@@ -82,45 +71,12 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) name: Box<str>,
 }
 
-/// The word and the near ring words: what a contended call must own, in one
-/// aligned block that shares its lines with nothing else. (Processors that
-/// fetch lines in pairs make that 128 bytes.)
-#[repr(C, align(128))]
-pub(crate) struct Block {
-    pub(crate) word: AtomicWord,
-    pub(crate) near: [AtomicU64; NEAR_WORDS],
-}
-
 // All shared state is atomic and each step leaves it whole, so a panic
 // anywhere leaves nothing half-done to see.
 impl<C: RefUnwindSafe> RefUnwindSafe for Breaker<C> {}
 impl<C: UnwindSafe> UnwindSafe for Breaker<C> {}
 
-#[cfg(feature = "std")]
-impl Breaker {
-    /// A breaker on the system's clock.
-    ///
-    /// # Errors
-    ///
-    /// A [`ConfigError`] that names the first illegal field.
-    pub fn new(config: Config) -> Result<Self, ConfigError> {
-        Self::builder().config(config).build()
-    }
-
-    /// A builder with the defaults of [`Config`], on the system's clock.
-    pub fn builder() -> Builder {
-        Builder::new(SystemClock::new())
-    }
-}
-
 impl<C> Breaker<C> {
-    pub(crate) fn ring(&self) -> Ring<'_> {
-        Ring {
-            near: &self.block.near,
-            far: &self.far,
-        }
-    }
-
     /// The name given at build, empty by default.
     pub fn name(&self) -> &str {
         &self.name
@@ -128,7 +84,7 @@ impl<C> Breaker<C> {
 
     /// The current generation: the number of the state period, modulo 2^22.
     pub fn generation(&self) -> u32 {
-        self.block.word.load().generation()
+        self.engine.word.load().generation()
     }
 
     /// How many permits were settled after their generation had ended.
@@ -142,7 +98,7 @@ impl<C> Breaker<C> {
     }
 
     /// The last 64 transitions, oldest first, if the breaker was built with
-    /// [`log`](Builder::log); otherwise none.
+    /// [`log`](crate::Builder::log); otherwise none.
     ///
     /// Readers of the log take turns. Nothing else waits for them.
     pub fn log(&self) -> Vec<Event> {
@@ -152,44 +108,11 @@ impl<C> Breaker<C> {
     /// The config in force. Durations above 584 years read as that long.
     pub fn config(&self) -> Config {
         loop {
-            let slot = self.block.word.load().slot();
-            let config = self.settings.terms(slot).config();
-            if self.block.word.load().slot() == slot {
+            let slot = self.engine.word.load().slot();
+            let config = self.engine.settings.terms(slot).config();
+            if self.engine.word.load().slot() == slot {
                 return config;
             }
-        }
-    }
-
-    /// The deadline of a word that is open or forced open.
-    pub(crate) fn deadline_of(&self, word: Word) -> Deadline {
-        let exact = self.deadline.get(word.generation());
-        exact.map_or_else(|| word.waiting().1, Deadline::from_micros)
-    }
-
-    /// Makes the deadline of `word` exact; for the thread that moved there.
-    pub(crate) fn refine_deadline(&self, word: Word, deadline: Deadline) {
-        let generation = word.generation();
-        self.deadline.put(
-            generation,
-            || self.generation() == generation,
-            |_| deadline.micros(),
-        );
-    }
-
-    /// How often the breaker has re-opened since it tripped, as of `word`.
-    pub(crate) fn attempt_of(&self, word: Word) -> u32 {
-        let of = |generation| self.attempt.get(generation).unwrap_or(0) as u32;
-        match word.state() {
-            State::HalfOpen => of(word.generation()),
-            // An open generation has its attempt by the half-open one that it followed.
-            State::Open => match word.waiting().0 {
-                cause if cause.is_failed_probe() => {
-                    of(word.previous_generation()).saturating_add(1)
-                }
-                Cause::ProbesInconclusive => of(word.previous_generation()),
-                _ => 0,
-            },
-            _ => 0,
         }
     }
 }
@@ -207,17 +130,19 @@ impl<C: Clock> Breaker<C> {
     /// and stays as it is until a call asks for admission.
     #[inline]
     pub fn state(&self) -> State {
-        let word = self.block.word.glance();
+        let word = self.engine.word.glance();
         if word.is_closed() {
             return State::Closed;
         }
-        self.state_of(self.block.word.load())
+        self.state_of(self.engine.word.load())
     }
 
     #[cold]
     fn state_of(&self, word: Word) -> State {
         match word.state() {
-            State::Open | State::ForcedOpen if self.deadline_of(word).is_over(self.now()) => {
+            State::Open | State::ForcedOpen
+                if self.engine.deadline_of(word).is_over(self.now()) =>
+            {
                 State::HalfOpen
             }
             state => state,
@@ -229,26 +154,20 @@ impl<C: Clock> Breaker<C> {
     /// A pure read, out of date as soon as it is made: to call, ask `allow`.
     #[inline]
     pub fn is_available(&self) -> bool {
-        self.block.word.glance().is_closed() || self.is_available_now()
+        self.engine.word.glance().is_closed() || self.is_available_now()
     }
 
     #[cold]
     fn is_available_now(&self) -> bool {
-        let word = self.block.word.load();
+        let word = self.engine.word.load();
         match word.state() {
             State::Closed | State::Disabled | State::ObserveOnly => true,
-            State::Open | State::ForcedOpen => self.deadline_of(word).is_over(self.now()),
+            State::Open | State::ForcedOpen => self.engine.deadline_of(word).is_over(self.now()),
             State::HalfOpen => {
-                word.half_open().out < self.settings.terms(word.slot()).max_probes()
-                    || self.lease_of(word).is_over(self.now())
+                word.half_open().out < self.engine.terms(word).max_probes()
+                    || self.engine.lease_of(word).is_over(self.now())
             }
         }
-    }
-
-    /// When the last probe of a half-open word is presumed lost.
-    pub(crate) fn lease_of(&self, word: Word) -> Deadline {
-        let lease = self.lease.get(word.generation());
-        lease.map_or(Deadline::NEVER, Deadline::from_micros)
     }
 
     /// The state as a plain value: one that existed at some moment of the call.
@@ -258,14 +177,14 @@ impl<C: Clock> Breaker<C> {
     pub fn snapshot(&self) -> Snapshot {
         let now = Reading::new(self);
         loop {
-            let word = self.block.word.load();
-            let shape = self.settings.terms(word.slot()).shape();
+            let word = self.engine.word.load();
+            let shape = self.engine.terms(word).shape();
             if !word.is_recording() {
                 let snapshot = self.describe(word, shape, Vec::new(), &now);
-                if self.is_current(word) {
+                if self.engine.is_current(word) {
                     return snapshot;
                 }
-            } else if let Some(samples) = self.samples(word, shape) {
+            } else if let Some(samples) = self.engine.samples(word, shape) {
                 return self.describe(word, shape, samples, &now);
             }
         }
@@ -283,18 +202,18 @@ impl<C: Clock> Breaker<C> {
             generation: word.generation(),
             cause: None,
             remaining: None,
-            attempt: self.attempt_of(word),
+            attempt: self.engine.attempt_of(word),
             probes_out: 0,
             probes_passed: 0,
             probes_inconclusive: 0,
-            window: Window::Count(shape.size()),
+            window: Window::Count(shape.size),
             samples,
             taken: self.clock.unix_time(),
         };
         match word.state() {
             State::Closed | State::ObserveOnly | State::Disabled => {}
             State::Open | State::ForcedOpen => {
-                let deadline = self.deadline_of(word);
+                let deadline = self.engine.deadline_of(word);
                 snapshot.cause = Some(word.waiting().0);
                 if deadline.is_over(now.get()) {
                     snapshot.state = State::HalfOpen;
@@ -311,59 +230,6 @@ impl<C: Clock> Breaker<C> {
             }
         }
         snapshot
-    }
-
-    /// The window's content as of one word of the generation of `word`; `None` if the
-    /// generation or the shape ends meanwhile.
-    ///
-    /// Each round reads the slots that may have changed in the round before,
-    /// until the word stands still for one.
-    fn samples(&self, mut word: Word, shape: Shape) -> Option<Vec<Sample>> {
-        let size = shape.size();
-        let ring = self.ring();
-        let mut slots: Vec<_> = (0..size).map(|position| ring.slot(position)).collect();
-        let mut closed = word.closed(shape);
-        loop {
-            let end = self.block.word.load();
-            if end == word {
-                break;
-            }
-            if end.stamp() != word.stamp() || end.slot() != word.slot() {
-                return None;
-            }
-            let begun = closed;
-            (word, closed) = (end, end.closed(shape));
-            let first = shape.pending_at(begun).unwrap_or(0);
-            let moved = shape.distance(begun, closed).saturating_add(1).min(size);
-            for position in (first..first + moved).map(|position| position % size) {
-                slots[position as usize] = ring.slot(position);
-            }
-        }
-        if let Some(position) = shape.pending_at(closed) {
-            slots[position as usize] = closed.pending;
-        }
-        let samples = shape.samples(closed);
-        let oldest = if samples == size { closed.cursor } else { 0 };
-        Some(
-            (oldest..oldest + samples)
-                .map(|position| slots[(position % size) as usize].sample())
-                .collect(),
-        )
-    }
-
-    /// Whether the word has not moved from `word`.
-    #[inline]
-    pub(crate) fn is_current(&self, word: Word) -> bool {
-        self.block.word.load() == word
-    }
-
-    /// Puts the pending outcome of a closed or observe-only word in the ring.
-    #[inline]
-    pub(crate) fn write_pending(&self, word: Word, shape: Shape, closed: Closed) {
-        if let Some(position) = shape.pending_at(closed) {
-            self.ring()
-                .write(position, closed.pending, || self.is_current(word));
-        }
     }
 
     /// Tells listeners and log of a transition; for the thread that made it.

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::breaker::{Block, Breaker};
+use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock, saturating_nanos};
 use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::deadline::Deadline;
+use crate::engine::Engine;
 use crate::error::ConfigError;
 use crate::event::Event;
 use crate::hub::{Hub, Listener};
@@ -50,6 +51,23 @@ pub struct Builder<C = SystemClock> {
     log: bool,
     restored: Option<Snapshot>,
     clock: C,
+}
+
+#[cfg(feature = "std")]
+impl Breaker {
+    /// A breaker on the system's clock.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Self::builder().config(config).build()
+    }
+
+    /// A builder with the defaults of [`Config`], on the system's clock.
+    pub fn builder() -> Builder {
+        Builder::new(SystemClock::new())
+    }
 }
 
 impl<C: Clock> Builder<C> {
@@ -232,15 +250,15 @@ impl<C: Clock> Builder<C> {
             ))
         });
         Ok(Breaker {
-            settings: Settings::new(config),
-            block: Block {
+            engine: Engine {
                 word: AtomicWord::new(first.word),
                 near,
+                settings: Settings::new(config),
+                deadline: SideCell::new(generation, first.deadline.micros()),
+                lease: SideCell::new(generation, 0),
+                attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
+                far,
             },
-            deadline: SideCell::new(generation, first.deadline.micros()),
-            lease: SideCell::new(generation, 0),
-            attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
-            far,
             stale: AtomicU64::new(0),
             reconfiguring: AtomicU64::new(0),
             start,
@@ -345,27 +363,24 @@ impl First {
 /// `empty` with the window of `snapshot`, if that fits the config.
 fn refilled(config: &Config, snapshot: &Snapshot, ring: Ring<'_>, empty: Word) -> Word {
     let Window::Count(size) = config.window;
-    let samples = &snapshot.samples;
-    let fits = snapshot.window == config.window
-        && samples.len() <= size as usize
-        && samples
-            .iter()
-            .all(|sample| sample.outcome != Outcome::Ignored);
-    let (true, Some(&newest)) = (fits, samples.last()) else {
+    let slots: Option<Vec<Slot>> = snapshot.samples.iter().copied().map(Slot::of).collect();
+    let (Some(slots), true) = (slots, snapshot.window == config.window) else {
         return empty;
     };
-    let slots = samples.iter().map(|&sample| Slot::of(sample));
-    for (position, slot) in (0..).zip(slots.clone()) {
+    let Some(&pending) = slots.last().filter(|_| slots.len() <= size as usize) else {
+        return empty;
+    };
+    for (position, &slot) in (0..).zip(&slots) {
         ring.write(position, slot, || true);
     }
-    let count = samples.len() as u32;
+    let count = slots.len() as u32;
     empty.with_closed(
         Shape::new(size),
         Closed {
             lap: count / size,
             cursor: count % size,
-            bad: slots.filter(|slot| slot.is_bad()).count() as u32,
-            pending: Slot::of(newest),
+            bad: slots.iter().filter(|slot| slot.is_bad()).count() as u32,
+            pending,
         },
     )
 }

@@ -38,7 +38,14 @@ pub struct SystemClock {
 #[cfg(not(feature = "std"))]
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
-    _none: core::convert::Infallible,
+    none: core::convert::Infallible,
+}
+
+#[cfg(not(feature = "std"))]
+impl Clock for SystemClock {
+    fn now(&self) -> u64 {
+        match self.none {}
+    }
 }
 
 #[cfg(feature = "std")]

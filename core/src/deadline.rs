@@ -17,10 +17,12 @@ impl Deadline {
     pub(crate) const NEVER: Self = Self(u64::MAX >> (64 - Self::BITS));
 
     /// `wait` nanoseconds after `now`.
+    #[inline]
     pub(crate) fn after(now: u64, wait: u64) -> Self {
         Self(now.saturating_add(wait).div_ceil(1000)).min(Self::NEVER)
     }
 
+    #[inline]
     pub(crate) const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
@@ -38,6 +40,7 @@ impl Deadline {
         if coarse < never { coarse } else { never }
     }
 
+    #[inline]
     pub(crate) const fn from_coarse(coarse: u64) -> Self {
         let shift = Self::BITS - Self::COARSE_BITS;
         if coarse == Self::NEVER.0 >> shift {
@@ -52,6 +55,7 @@ impl Deadline {
     }
 
     /// The time left; `None` for one that never comes.
+    #[inline]
     pub(crate) fn left(self, now: u64) -> Option<Duration> {
         if self == Self::NEVER {
             return None;

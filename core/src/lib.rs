@@ -12,6 +12,7 @@ mod call;
 mod clock;
 mod config;
 mod deadline;
+mod engine;
 mod error;
 mod event;
 mod hub;

@@ -26,7 +26,7 @@ impl<C: Clock> Breaker<C> {
             None => Deadline::NEVER,
         };
         let to = self.operate(reason.into(), &now, |from, _| from.to_forced_open(deadline));
-        self.refine_deadline(to, deadline);
+        self.engine.refine_deadline(to, deadline);
     }
 
     /// Closes the breaker with an empty window and ends any other operator state.
@@ -58,27 +58,15 @@ impl<C: Clock> Breaker<C> {
         action: impl Fn(Word, bool) -> Word,
     ) -> Word {
         loop {
-            let from = self.block.word.load();
-            let timed = self.settings.terms(from.slot()).slow_limit().is_some();
-            let counts = self.leave(from);
+            let from = self.engine.word.load();
+            let timed = self.engine.terms(from).slow_limit().is_some();
+            let counts = self.engine.leave(from);
             let to = action(from, timed);
-            if self.block.word.try_move(from, to) {
+            if self.engine.word.try_move(from, to) {
                 self.emit(from, to, Cause::Operator, Some(reason), counts, now);
                 return to;
             }
         }
-    }
-
-    /// Makes a word ready to be left for another generation: a pending outcome
-    /// must be in the ring by then. Says what the window holds.
-    fn leave(&self, word: Word) -> Counts {
-        if !word.is_recording() {
-            return Counts::default();
-        }
-        let shape = self.settings.terms(word.slot()).shape();
-        let closed = word.closed(shape);
-        self.write_pending(word, shape, closed);
-        self.ring().counts(shape.samples(closed))
     }
 
     /// Replaces the config of a live breaker.
@@ -111,13 +99,13 @@ impl<C: Clock> Breaker<C> {
     fn switch_slot(&self, config: &Config) -> Option<(Word, Word, Counts)> {
         let Window::Count(size) = config.window;
         let timed = config.slow.is_some();
-        self.far.reserve(size);
+        self.engine.far.reserve(size);
         // Only this thread, whose turn it is, moves the word to another slot.
-        let slot = self.block.word.load().slot();
-        self.settings.fill(1 - slot, config);
-        let reshapes = self.settings.terms(slot).shape().size() != size;
+        let slot = self.engine.word.load().slot();
+        self.engine.settings.fill(1 - slot, config);
+        let reshapes = self.engine.settings.terms(slot).shape().size != size;
         loop {
-            let from = self.block.word.load();
+            let from = self.engine.word.load();
             let kept = from.with_other_slot(timed);
             let to = match from.state() {
                 State::Closed if reshapes => kept.to_closed(timed),
@@ -126,11 +114,11 @@ impl<C: Clock> Breaker<C> {
             };
             let renewed = to.generation() != from.generation();
             let counts = if renewed {
-                self.leave(from)
+                self.engine.leave(from)
             } else {
                 Counts::default()
             };
-            if self.block.word.try_move(from, to) {
+            if self.engine.word.try_move(from, to) {
                 return renewed.then_some((from, to, counts));
             }
         }

@@ -109,6 +109,7 @@ const fn mix(seed: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
     use core::time::Duration;
 
     use super::*;
@@ -181,8 +182,7 @@ mod tests {
     #[test]
     fn jitter_shortens_by_at_most_its_share_and_differs_between_seeds() {
         let wait = OpenWait::fixed(Duration::from_secs(10)).jitter_percent(30);
-        let waits: alloc::vec::Vec<u64> =
-            (0..1000).map(|seed| open_wait(&wait, 0, seed, 7)).collect();
+        let waits: Vec<u64> = (0..1000).map(|seed| open_wait(&wait, 0, seed, 7)).collect();
         assert!(
             waits
                 .iter()

@@ -15,23 +15,27 @@ use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::outcome::Outcome;
 use crate::rules::Rules;
 use crate::sync::{Acquire, AtomicU64, Release};
-use crate::word::Shape;
+use crate::word::{Closed, Shape};
 
 const WORDS: usize = 10;
 
+/// What recording an outcome needs, in one word.
 const LIMITS: usize = 0;
-const MIN_CALLS: Field = Field::lowest(32);
-const SIZE: Field = MIN_CALLS.above(13);
-const ABANDONED: Field = SIZE.above(2);
-const MAX_PROBES: Field = ABANDONED.above(8);
-const SUCCESSES: Field = MAX_PROBES.above(8);
-
-const MORE: usize = 1;
-const CONSECUTIVE: Field = Field::lowest(32);
+const SIZE: Field = Field::lowest(13);
+const CURSOR_BITS: Field = SIZE.above(4);
+const BAD_BITS: Field = CURSOR_BITS.above(4);
+const MIN_CALLS: Field = BAD_BITS.above(13);
+const CONSECUTIVE: Field = MIN_CALLS.above(13);
 const FLOOR: Field = CONSECUTIVE.above(13);
-const PANICKED: Field = FLOOR.above(2);
-const MAX_INCONCLUSIVE: Field = PANICKED.above(8);
-const JITTER: Field = MAX_INCONCLUSIVE.above(7);
+
+/// What settling probes and dropped permits needs.
+const POLICIES: usize = 1;
+const MAX_PROBES: Field = Field::lowest(8);
+const SUCCESSES: Field = MAX_PROBES.above(8);
+const MAX_INCONCLUSIVE: Field = SUCCESSES.above(8);
+const ABANDONED: Field = MAX_INCONCLUSIVE.above(2);
+const PANICKED: Field = ABANDONED.above(2);
+const JITTER: Field = PANICKED.above(7);
 
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
@@ -75,15 +79,18 @@ fn pack(config: &Config) -> [u64; WORDS] {
         None => (0, 0.0),
     };
     let mut words = [0; WORDS];
-    words[LIMITS] = MIN_CALLS.put(u64::from(config.min_calls))
-        | SIZE.put(u64::from(size))
-        | ABANDONED.put(outcome_bits(config.abandoned))
-        | MAX_PROBES.put(u64::from(config.max_probes))
-        | SUCCESSES.put(u64::from(config.successes_to_close));
-    words[MORE] = CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
-        | FLOOR.put(u64::from(rules.floor(size)))
-        | PANICKED.put(outcome_bits(config.panicked))
+    let shape = Shape::new(size);
+    words[LIMITS] = SIZE.put(u64::from(size))
+        | CURSOR_BITS.put(u64::from(shape.cursor_bits))
+        | BAD_BITS.put(u64::from(shape.bad_bits))
+        | MIN_CALLS.put(u64::from(config.min_calls))
+        | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
+        | FLOOR.put(u64::from(rules.floor(size)));
+    words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
+        | SUCCESSES.put(u64::from(config.successes_to_close))
         | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
+        | ABANDONED.put(outcome_bits(config.abandoned))
+        | PANICKED.put(outcome_bits(config.panicked))
         | JITTER.put(u64::from(config.open_wait.jitter_percent));
     words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
     words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
@@ -96,15 +103,51 @@ fn pack(config: &Config) -> [u64; WORDS] {
     words
 }
 
-/// The limits of the recording path, which live in two words.
+/// The limits of recording an outcome.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    pub(crate) shape: Shape,
-    pub(crate) min_calls: u32,
+pub(crate) struct Limits(u64);
+
+impl Limits {
+    #[inline]
+    pub(crate) const fn shape(self) -> Shape {
+        Shape {
+            size: SIZE.get(self.0) as u32,
+            cursor_bits: CURSOR_BITS.get(self.0) as u32,
+            bad_bits: BAD_BITS.get(self.0) as u32,
+        }
+    }
+
+    #[inline]
+    const fn min_calls(self) -> u32 {
+        MIN_CALLS.get(self.0) as u32
+    }
+
     /// Zero for none.
-    pub(crate) consecutive_failures: u32,
-    /// The least number of bad outcomes in a full window at which a ratio can match.
-    pub(crate) floor: u32,
+    #[inline]
+    pub(crate) const fn consecutive_failures(self) -> u32 {
+        CONSECUTIVE.get(self.0) as u32
+    }
+
+    /// Whether a rule can match in this window at all.
+    #[inline]
+    pub(crate) const fn may_match(self, closed: Closed) -> bool {
+        let run = self.consecutive_failures();
+        self.ratio_may_match(closed) || closed.pending.is_failure() && run > 0 && closed.bad >= run
+    }
+
+    /// Whether a ratio can be reached in this window at all.
+    ///
+    /// No kind of outcome is more frequent than the bad ones. In a full window fewer of them
+    /// than the least number that reaches the lowest ratio match none; in
+    /// one that fills up, none of them match none.
+    #[inline]
+    pub(crate) const fn ratio_may_match(self, closed: Closed) -> bool {
+        if closed.lap > 0 {
+            closed.bad >= FLOOR.get(self.0) as u32
+        } else {
+            closed.bad > 0 && closed.cursor >= self.min_calls()
+        }
+    }
 }
 
 /// One slot, read as it is needed.
@@ -123,23 +166,18 @@ impl Terms<'_> {
 
     #[inline]
     pub(crate) fn limits(self) -> Limits {
-        let (limits, more) = (self.read(LIMITS), self.read(MORE));
-        Limits {
-            shape: Shape::new(SIZE.get(limits) as u32),
-            min_calls: MIN_CALLS.get(limits) as u32,
-            consecutive_failures: CONSECUTIVE.get(more) as u32,
-            floor: FLOOR.get(more) as u32,
-        }
+        Limits(self.read(LIMITS))
     }
 
     pub(crate) fn shape(self) -> Shape {
-        Shape::new(SIZE.get(self.read(LIMITS)) as u32)
+        self.limits().shape()
     }
 
     pub(crate) fn rules(self) -> Rules {
+        let limits = self.limits();
         Rules {
-            min_calls: MIN_CALLS.get(self.read(LIMITS)) as u32,
-            consecutive_failures: CONSECUTIVE.get(self.read(MORE)) as u32,
+            min_calls: limits.min_calls(),
+            consecutive_failures: limits.consecutive_failures(),
             failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
             timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
             slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
@@ -152,16 +190,17 @@ impl Terms<'_> {
         Some(self.read(SLOW_LIMIT)).filter(|&limit| limit > 0)
     }
 
+    #[inline]
     pub(crate) fn max_probes(self) -> u32 {
-        MAX_PROBES.get(self.read(LIMITS)) as u32
+        MAX_PROBES.get(self.read(POLICIES)) as u32
     }
 
     pub(crate) fn successes_to_close(self) -> u32 {
-        SUCCESSES.get(self.read(LIMITS)) as u32
+        SUCCESSES.get(self.read(POLICIES)) as u32
     }
 
     pub(crate) fn max_inconclusive(self) -> u32 {
-        MAX_INCONCLUSIVE.get(self.read(MORE)) as u32
+        MAX_INCONCLUSIVE.get(self.read(POLICIES)) as u32
     }
 
     /// The probe lease in nanoseconds.
@@ -174,16 +213,16 @@ impl Terms<'_> {
             base: Duration::from_nanos(self.read(WAIT_BASE)),
             factor: f64::from_bits(self.read(WAIT_FACTOR)),
             max: Duration::from_nanos(self.read(WAIT_MAX)),
-            jitter_percent: JITTER.get(self.read(MORE)) as u32,
+            jitter_percent: JITTER.get(self.read(POLICIES)) as u32,
         }
     }
 
     pub(crate) fn abandoned(self) -> Outcome {
-        outcome_of(ABANDONED.get(self.read(LIMITS)))
+        outcome_of(ABANDONED.get(self.read(POLICIES)))
     }
 
     pub(crate) fn panicked(self) -> Outcome {
-        outcome_of(PANICKED.get(self.read(MORE)))
+        outcome_of(PANICKED.get(self.read(POLICIES)))
     }
 
     /// The whole config.
@@ -191,7 +230,7 @@ impl Terms<'_> {
         let rules = self.rules();
         let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
         Config {
-            window: Window::Count(self.shape().size()),
+            window: Window::Count(self.shape().size),
             min_calls: rules.min_calls,
             failure_ratio: ratio(rules.failure_ratio),
             timeout_ratio: ratio(rules.timeout_ratio),

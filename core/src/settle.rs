@@ -3,14 +3,15 @@
 use crate::breaker::{Breaker, Reading};
 use crate::clock::{Clock, saturating_nanos};
 use crate::deadline::Deadline;
+use crate::engine::Recording;
 use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::permit::Token;
 use crate::rules;
-use crate::settings::{Limits, Terms};
+use crate::settings::Terms;
 use crate::state::{Cause, State};
 use crate::sync::Relaxed;
 use crate::window::count::Slot;
-use crate::word::{Closed, HalfOpen, Word};
+use crate::word::{HalfOpen, Word};
 
 /// A permit's report on its way to the breaker.
 struct Settling<'a, C> {
@@ -38,13 +39,14 @@ impl<C: Clock> Settling<'_, C> {
 impl<C: Clock> Breaker<C> {
     #[inline]
     pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
+        let success = report.outcome == Outcome::Success;
+        let word = self.engine.word.glance();
         // A full window of fast successes stays one: the healthy case writes nothing.
-        if report.outcome == Outcome::Success
-            && self
-                .block
-                .word
-                .glance()
-                .is_unmoved_by_success(token.stamp())
+        if success && word.is_unmoved_by_success(token.stamp()) {
+            return Settled::Recorded;
+        }
+        if let Some(slot) = Slot::of_untimed(report.outcome)
+            && self.engine.record_untimed(token.stamp(), slot)
         {
             return Settled::Recorded;
         }
@@ -54,7 +56,7 @@ impl<C: Clock> Breaker<C> {
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token) {
-        let terms = self.settings.terms(self.block.word.load().slot());
+        let terms = self.engine.terms(self.engine.word.load());
         #[cfg(feature = "std")]
         let panicking = std::thread::panicking();
         #[cfg(not(feature = "std"))]
@@ -67,6 +69,7 @@ impl<C: Clock> Breaker<C> {
         self.settle(token, outcome.into());
     }
 
+    #[cold]
     #[inline(never)]
     fn settle_by_state(&self, token: Token, report: Report) -> Settled {
         let settling = Settling {
@@ -75,17 +78,16 @@ impl<C: Clock> Breaker<C> {
             now: Reading::new(self),
         };
         loop {
-            let word = self.block.word.load();
+            let word = self.engine.word.load();
             if word.stamp() != token.stamp() {
                 self.stale.fetch_add(1, Relaxed);
                 return Settled::Stale;
             }
             let settled = match word.state() {
-                State::Closed | State::ObserveOnly if report.outcome != Outcome::Ignored => {
-                    self.record(word, &settling)
-                }
+                State::Closed | State::ObserveOnly => self.record(word, &settling),
                 State::HalfOpen => self.judge_probe(word, &settling),
-                _ => Some(Settled::Ignored),
+                // Open and forced open grant no permits.
+                State::Disabled | State::Open | State::ForcedOpen => Some(Settled::Ignored),
             };
             if let Some(settled) = settled {
                 return settled;
@@ -94,36 +96,26 @@ impl<C: Clock> Breaker<C> {
     }
 
     /// Puts an outcome in the window; `None` if the word has moved meanwhile.
-    #[inline]
     fn record(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
-        let terms = self.settings.terms(word.slot());
-        let limits = terms.limits();
-        let shape = limits.shape;
-        let closed = word.closed(shape);
-        let incoming = Slot::of(Sample {
+        let sample = Sample {
             outcome: settling.report.outcome,
-            slow: settling.is_slow(terms),
-        });
-        if closed.lap > 0 && closed.bad == 0 && !incoming.is_bad() {
-            // As in `settle`, but a slow limit was read: it must be the one that goes with the word.
-            return self.is_current(word).then_some(Settled::Recorded);
-        }
-        self.write_pending(word, shape, closed);
-        let outgoing = if closed.lap > 0 {
-            self.ring().slot(closed.cursor)
-        } else {
-            Slot::FAST_SUCCESS
+            slow: settling.is_slow(self.engine.terms(word)),
         };
-        let pushed = shape.push(closed, incoming, outgoing);
-        let match_ = self.matching_rule(terms, limits, closed, pushed, outgoing);
-        let Some((cause, counts)) = match_ else {
-            let moved = word.with_closed(shape, pushed);
-            let won = self.block.word.try_move(word, moved);
-            return won.then_some(Settled::Recorded);
+        let Some(slot) = Slot::of(sample) else {
+            return Some(Settled::Ignored);
+        };
+        if word.is_clean() && !slot.is_bad() {
+            // A slow limit was read: it must be the one that goes with the word.
+            return self.engine.is_current(word).then_some(Settled::Recorded);
+        }
+        let (cause, counts) = match self.engine.record(word, slot) {
+            Recording::Done => return Some(Settled::Recorded),
+            Recording::Moved => return None,
+            Recording::Matches(cause, counts) => (cause, counts),
         };
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(word.is_timed());
-            return self.block.word.try_move(word, to).then(|| {
+            return self.engine.word.try_move(word, to).then(|| {
                 self.emit(word, to, cause, None, counts, &settling.now);
                 Settled::WouldTrip
             });
@@ -132,84 +124,9 @@ impl<C: Clock> Breaker<C> {
             .then_some(Settled::Tripped)
     }
 
-    /// The rule that matches once `pushed` follows `closed`, and what the window then holds.
-    #[inline]
-    fn matching_rule(
-        &self,
-        terms: Terms<'_>,
-        limits: Limits,
-        closed: Closed,
-        pushed: Closed,
-        outgoing: Slot,
-    ) -> Option<(Cause, Counts)> {
-        let Limits {
-            shape,
-            min_calls,
-            consecutive_failures,
-            floor,
-        } = limits;
-        // No kind of outcome is more frequent than the bad ones. In a full
-        // window fewer than `floor` of them match no ratio; in one that
-        // fills up, none of them match none.
-        let samples = shape.samples(pushed);
-        let least = if samples == shape.size() { floor } else { 1 };
-        let ratio_may_match = samples >= min_calls && pushed.bad >= least;
-        let run_may_match = consecutive_failures > 0
-            && pushed.pending.is_failure()
-            && pushed.bad >= consecutive_failures;
-        if !ratio_may_match && !run_may_match {
-            return None;
-        }
-        self.count_and_match(terms, limits, closed, pushed, outgoing)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn count_and_match(
-        &self,
-        terms: Terms<'_>,
-        limits: Limits,
-        closed: Closed,
-        pushed: Closed,
-        outgoing: Slot,
-    ) -> Option<(Cause, Counts)> {
-        let shape = limits.shape;
-        let outgoing = if closed.lap > 0 {
-            outgoing.counts()
-        } else {
-            Counts::default()
-        };
-        let counts = self
-            .ring()
-            .counts(shape.samples(closed))
-            .shifted(pushed.pending.counts(), outgoing);
-        let run = limits.consecutive_failures;
-        let in_a_row = run > 0
-            && pushed.pending.is_failure()
-            && counts.failures >= run
-            && self.ends_in_failures(limits, closed, run - 1);
-        let cause = if in_a_row {
-            Cause::ConsecutiveFailures
-        } else {
-            terms.rules().matching_ratio(counts)?
-        };
-        Some((cause, counts))
-    }
-
-    /// Whether the newest `run` outcomes of a window, fewer than its size, are failures.
-    fn ends_in_failures(&self, limits: Limits, closed: Closed, run: u32) -> bool {
-        let ring = self.ring();
-        let end = closed.cursor;
-        if run <= end {
-            return ring.all_failures(end - run, end);
-        }
-        let size = limits.shape.size();
-        closed.lap > 0 && ring.all_failures(0, end) && ring.all_failures(size - (run - end), size)
-    }
-
     /// What a probe's outcome decides; `None` if the word has moved meanwhile.
     fn judge_probe(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
-        let terms = self.settings.terms(word.slot());
+        let terms = self.engine.terms(word);
         let half_open = word.half_open();
         let out = half_open.out.saturating_sub(1);
         let verdict = match settling.report.outcome {
@@ -227,13 +144,14 @@ impl<C: Clock> Breaker<C> {
                         inconclusive,
                         ..half_open
                     });
-                    let won = self.block.word.try_move(word, freed);
+                    let won = self.engine.word.try_move(word, freed);
                     return won.then_some(Settled::Ignored);
                 }
             }
         };
         if let Some(cause) = verdict {
             let attempt = self
+                .engine
                 .attempt_of(word)
                 .saturating_add(u32::from(cause.is_failed_probe()));
             return self
@@ -247,11 +165,11 @@ impl<C: Clock> Breaker<C> {
                 passed,
                 ..half_open
             });
-            let won = self.block.word.try_move(word, counted);
+            let won = self.engine.word.try_move(word, counted);
             return won.then_some(Settled::Recorded);
         }
         let to = word.to_closed(terms.slow_limit().is_some());
-        self.block.word.try_move(word, to).then(|| {
+        self.engine.word.try_move(word, to).then(|| {
             let now = &settling.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
@@ -271,7 +189,7 @@ impl<C: Clock> Breaker<C> {
         let wait = match settling.report.retry_after {
             Some(wait) if settling.report.outcome != Outcome::Ignored => saturating_nanos(wait),
             _ => {
-                let terms = self.settings.terms(from.slot());
+                let terms = self.engine.terms(from);
                 rules::open_wait(
                     &terms.open_wait(),
                     attempt,
@@ -283,10 +201,10 @@ impl<C: Clock> Breaker<C> {
         let now = &settling.now;
         let deadline = Deadline::after(now.get(), wait);
         let to = from.to_open(cause, deadline);
-        if !self.block.word.try_move(from, to) {
+        if !self.engine.word.try_move(from, to) {
             return false;
         }
-        self.refine_deadline(to, deadline);
+        self.engine.refine_deadline(to, deadline);
         self.emit(from, to, cause, None, counts, now);
         true
     }

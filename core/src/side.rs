@@ -22,6 +22,7 @@ impl SideCell {
     }
 
     /// The value of `generation`.
+    #[inline]
     pub(crate) fn get(&self, generation: u32) -> Option<u64> {
         // Acquire: pairs with `put`; whoever sees a newer value also sees the
         // word that it was written for.
@@ -53,6 +54,7 @@ impl SideCell {
     }
 }
 
+#[inline]
 fn tag(generation: u32) -> u64 {
     u64::from(generation) & TAG.max()
 }

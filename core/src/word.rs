@@ -100,6 +100,7 @@ impl Word {
         Self(GENERATION.put(u64::from(generation.wrapping_sub(1) % Self::GENERATIONS)))
     }
 
+    #[inline]
     pub(crate) fn state(self) -> State {
         match MODE.get(self.0) {
             0 => State::Closed,
@@ -117,6 +118,7 @@ impl Word {
         GENERATION.get(self.0) as u32
     }
 
+    #[inline]
     pub(crate) const fn next_generation(self) -> u32 {
         (self.generation() + 1) % Self::GENERATIONS
     }
@@ -126,6 +128,7 @@ impl Word {
     }
 
     /// Which config slot this word goes with.
+    #[inline]
     pub(crate) const fn slot(self) -> usize {
         SLOT.get(self.0) as usize
     }
@@ -141,6 +144,7 @@ impl Word {
     }
 
     /// Closed or observe-only: outcomes enter the window.
+    #[inline]
     pub(crate) const fn is_recording(self) -> bool {
         MODE.get(self.0) <= 1
     }
@@ -149,6 +153,11 @@ impl Word {
     #[inline]
     pub(crate) const fn admits_untimed(self) -> bool {
         self.0 & (MODE.mask() | TIMED.mask()) == 0
+    }
+
+    /// Closed and observe-only: whether the window is full of fast successes.
+    pub(crate) const fn is_clean(self) -> bool {
+        self.0 & CLEAN.mask() != 0
     }
 
     /// Whether one more success of `stamp` leaves the window as it is: the
@@ -160,12 +169,22 @@ impl Word {
             == stamp.0 | CLEAN.mask()
     }
 
+    /// Whether the generation is that of `stamp`, outcomes enter the window,
+    /// and no rule asks how long the call took.
+    #[inline]
+    pub(crate) const fn records_untimed(self, stamp: Stamp) -> bool {
+        self.0 & (MODE.mask() | GENERATION.mask() | TIMED.mask()) == stamp.0
+            && Word(stamp.0).is_recording()
+    }
+
     /// Closed and observe-only: whether a rule needs the start time of calls.
+    #[inline]
     pub(crate) const fn is_timed(self) -> bool {
         TIMED.get(self.0) == 1
     }
 
     /// The payload of closed and observe-only.
+    #[inline]
     pub(crate) fn closed(self, shape: Shape) -> Closed {
         let (lap, cursor, bad) = shape.unpack(REGION.get(self.0));
         Closed {
@@ -177,11 +196,13 @@ impl Word {
     }
 
     /// Open and forced open: what opened the breaker, and its deadline rounded up.
+    #[inline]
     pub(crate) fn waiting(self) -> (Cause, Deadline) {
         (self.cause(), Deadline::from_coarse(DEADLINE.get(self.0)))
     }
 
     /// The payload of half-open.
+    #[inline]
     pub(crate) fn half_open(self) -> HalfOpen {
         HalfOpen {
             cause: self.cause(),
@@ -191,6 +212,7 @@ impl Word {
         }
     }
 
+    #[inline]
     fn cause(self) -> Cause {
         match CAUSE.get(self.0) {
             0 => Cause::ConsecutiveFailures,
@@ -207,6 +229,7 @@ impl Word {
     }
 
     /// The same generation with another closed payload.
+    #[inline]
     pub(crate) fn with_closed(self, shape: Shape, closed: Closed) -> Self {
         let region = shape.pack(closed.lap, closed.cursor, closed.bad);
         let clean = closed.lap > 0 && closed.bad == 0;
@@ -219,6 +242,7 @@ impl Word {
     }
 
     /// The same generation with another half-open payload.
+    #[inline]
     pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
         Self(self.0 & !PAYLOAD.mask() | half_open_bits(half_open))
     }
@@ -304,14 +328,13 @@ fn half_open_bits(half_open: HalfOpen) -> u64 {
 /// A count window's size, and how lap, cursor and bad count share a region of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    size: u32,
-    cursor_bits: u32,
-    bad_bits: u32,
+    pub(crate) size: u32,
+    pub(crate) cursor_bits: u32,
+    pub(crate) bad_bits: u32,
 }
 
 impl Shape {
     /// The shape of a window of `size` outcomes, 1 to 4096.
-    #[inline]
     pub(crate) const fn new(size: u32) -> Self {
         Self {
             size,
@@ -320,11 +343,8 @@ impl Shape {
         }
     }
 
-    pub(crate) const fn size(self) -> u32 {
-        self.size
-    }
-
     /// How many slots of the ring are the window's: all, once it is full.
+    #[inline]
     pub(crate) const fn samples(self, closed: Closed) -> u32 {
         if closed.lap > 0 {
             self.size
@@ -375,6 +395,7 @@ impl Shape {
             .unwrap_or(u32::MAX)
     }
 
+    #[inline]
     const fn max_lap(self) -> u64 {
         REGION.max() >> (self.cursor_bits + self.bad_bits)
     }

@@ -41,21 +41,30 @@ impl Slot {
     const TIMEOUT: u32 = 0b010;
     const SLOW: u32 = 0b100;
 
-    /// The slot of an outcome that is not ignored.
+    /// The slot of an outcome whose duration does not matter; `None` if it is
+    /// ignored.
     #[inline]
-    pub(crate) fn of(sample: Sample) -> Self {
-        let kind = match sample.outcome {
-            Outcome::Success | Outcome::Ignored => 0,
-            Outcome::Failure => Self::FAILURE,
-            Outcome::Timeout => Self::FAILURE | Self::TIMEOUT,
-        };
-        Self(kind | if sample.slow { Self::SLOW } else { 0 })
+    pub(crate) const fn of_untimed(outcome: Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Success => Some(Self::FAST_SUCCESS),
+            Outcome::Failure => Some(Self(Self::FAILURE)),
+            Outcome::Timeout => Some(Self(Self::FAILURE | Self::TIMEOUT)),
+            Outcome::Ignored => None,
+        }
     }
 
+    /// The slot of a sample; `None` if its outcome is one that no window holds.
+    pub(crate) fn of(sample: Sample) -> Option<Self> {
+        let slow = if sample.slow { Self::SLOW } else { 0 };
+        Self::of_untimed(sample.outcome).map(|Self(kind)| Self(kind | slow))
+    }
+
+    #[inline]
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
+    #[inline]
     pub(crate) const fn bits(self) -> u32 {
         self.0
     }
@@ -147,6 +156,8 @@ impl<'a> Ring<'a> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn far_word(self, mut index: usize) -> &'a AtomicU64 {
         for words in self.far.segments() {
             match words.get(index) {
@@ -232,10 +243,12 @@ pub(crate) fn near_words() -> [AtomicU64; NEAR_WORDS] {
     core::array::from_fn(|_| AtomicU64::new(0))
 }
 
+#[inline]
 const fn shift(position: u32) -> u32 {
     position % SLOTS * SLOT_BITS
 }
 
+#[inline]
 const fn slot_of(word: u64, position: u32) -> Slot {
     Slot((word >> shift(position) & SLOT_MASK) as u32)
 }

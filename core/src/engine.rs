@@ -1,0 +1,278 @@
+//! The shared memory of a breaker, and the steps on it that need no clock.
+
+use alloc::vec::Vec;
+
+use crate::deadline::Deadline;
+use crate::outcome::{Counts, Sample};
+use crate::settings::{Settings, Terms};
+use crate::side::SideCell;
+use crate::state::{Cause, State};
+use crate::sync::AtomicU64;
+use crate::window::count::{Far, NEAR_WORDS, Ring, Slot};
+use crate::word::{AtomicWord, Closed, Shape, Stamp, Word};
+
+/// The word and the near ring words come first, in the order of their
+/// declaration: with the breaker aligned as it is, a contended call owns one
+/// aligned block of 128 bytes that shares its lines with nothing else.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Engine {
+    pub(crate) word: AtomicWord,
+    pub(crate) near: [AtomicU64; NEAR_WORDS],
+    pub(crate) settings: Settings,
+    /// The exact deadline of an open generation; its winner adds it after the
+    /// word, which has it rounded up.
+    pub(crate) deadline: SideCell,
+    /// The last lease deadline of a half-open generation; there before the probe.
+    pub(crate) lease: SideCell,
+    /// The re-open attempt of a half-open generation; there before the word.
+    pub(crate) attempt: SideCell,
+    pub(crate) far: Far,
+}
+
+/// What came of an attempt to record an outcome.
+pub(crate) enum Recording {
+    /// It is in the window.
+    Done,
+    /// The word has moved meanwhile.
+    Moved,
+    /// With it, this rule matches, and this is what the window then holds. The word is as it was.
+    Matches(Cause, Counts),
+}
+
+impl Engine {
+    pub(crate) fn generation(&self) -> u32 {
+        self.word.load().generation()
+    }
+
+    /// Whether the word has not moved from `word`.
+    #[inline]
+    pub(crate) fn is_current(&self, word: Word) -> bool {
+        self.word.load() == word
+    }
+
+    /// The config that goes with `word`.
+    #[inline]
+    pub(crate) fn terms(&self, word: Word) -> Terms<'_> {
+        self.settings.terms(word.slot())
+    }
+
+    #[inline]
+    fn ring(&self) -> Ring<'_> {
+        Ring {
+            near: &self.near,
+            far: &self.far,
+        }
+    }
+
+    /// Records an outcome in the usual case: the permit's generation lasts, no rule
+    /// asks for the call's duration, and none matches. Otherwise does nothing and says false.
+    #[inline(never)]
+    pub(crate) fn record_untimed(&self, stamp: Stamp, incoming: Slot) -> bool {
+        loop {
+            let word = self.word.load();
+            if !word.records_untimed(stamp) {
+                return false;
+            }
+            match self.record(word, incoming) {
+                Recording::Done => return true,
+                Recording::Moved => {}
+                Recording::Matches(..) => return false,
+            }
+        }
+    }
+
+    /// Puts an outcome in the window of `word`, unless a rule matches then.
+    #[inline]
+    pub(crate) fn record(&self, word: Word, incoming: Slot) -> Recording {
+        let limits = self.terms(word).limits();
+        let shape = limits.shape();
+        let closed = word.closed(shape);
+        self.write_pending(word, shape, closed);
+        let pushed = shape.push(closed, incoming, self.outgoing(closed));
+        if limits.may_match(pushed)
+            && let Some((cause, counts)) = self.matching_rule(word, incoming)
+        {
+            return Recording::Matches(cause, counts);
+        }
+        if self.word.try_move(word, word.with_closed(shape, pushed)) {
+            Recording::Done
+        } else {
+            Recording::Moved
+        }
+    }
+
+    /// Puts the pending outcome of a word that records in the ring.
+    #[inline]
+    fn write_pending(&self, word: Word, shape: Shape, closed: Closed) {
+        if let Some(position) = shape.pending_at(closed) {
+            self.ring()
+                .write(position, closed.pending, || self.is_current(word));
+        }
+    }
+
+    /// The slot that the next outcome pushes out.
+    #[inline]
+    fn outgoing(&self, closed: Closed) -> Slot {
+        if closed.lap > 0 {
+            self.ring().slot(closed.cursor)
+        } else {
+            Slot::FAST_SUCCESS
+        }
+    }
+
+    /// The rule that matches once `incoming` is in the window of `word`, and what
+    /// that then holds. The pending outcome is in the ring.
+    #[cold]
+    #[inline(never)]
+    fn matching_rule(&self, word: Word, incoming: Slot) -> Option<(Cause, Counts)> {
+        let limits = self.terms(word).limits();
+        let shape = limits.shape();
+        let closed = word.closed(shape);
+        let run = limits.consecutive_failures();
+        let in_a_row =
+            run > 0 && incoming.is_failure() && self.ends_in_failures(shape, closed, run - 1);
+        let outgoing = self.outgoing(closed);
+        let pushed = shape.push(closed, incoming, outgoing);
+        if !in_a_row && !limits.ratio_may_match(pushed) {
+            return None;
+        }
+        let outgoing = if closed.lap > 0 {
+            outgoing.counts()
+        } else {
+            Counts::default()
+        };
+        let counts = self
+            .ring()
+            .counts(shape.samples(closed))
+            .shifted(incoming.counts(), outgoing);
+        let cause = if in_a_row {
+            Cause::ConsecutiveFailures
+        } else {
+            self.terms(word).rules().matching_ratio(counts)?
+        };
+        Some((cause, counts))
+    }
+
+    /// Whether the newest `run` outcomes of a window, fewer than its size, are failures.
+    fn ends_in_failures(&self, shape: Shape, closed: Closed, run: u32) -> bool {
+        let ring = self.ring();
+        let end = closed.cursor;
+        if run <= end {
+            return ring.all_failures(end - run, end);
+        }
+        closed.lap > 0
+            && ring.all_failures(0, end)
+            && ring.all_failures(shape.size - (run - end), shape.size)
+    }
+
+    /// Makes a word ready to be left for another generation: a pending outcome
+    /// must be in the ring by then. Says what the window holds.
+    pub(crate) fn leave(&self, word: Word) -> Counts {
+        if !word.is_recording() {
+            return Counts::default();
+        }
+        let shape = self.terms(word).shape();
+        let closed = word.closed(shape);
+        self.write_pending(word, shape, closed);
+        self.ring().counts(shape.samples(closed))
+    }
+
+    /// The deadline of a word that is open or forced open.
+    #[inline]
+    pub(crate) fn deadline_of(&self, word: Word) -> Deadline {
+        let exact = self.deadline.get(word.generation());
+        exact.map_or_else(|| word.waiting().1, Deadline::from_micros)
+    }
+
+    /// Makes the deadline of `word` exact; for the thread that moved there.
+    pub(crate) fn refine_deadline(&self, word: Word, deadline: Deadline) {
+        let generation = word.generation();
+        self.deadline.put(
+            generation,
+            || self.generation() == generation,
+            |_| deadline.micros(),
+        );
+    }
+
+    /// When the last probe of a half-open word is presumed lost.
+    pub(crate) fn lease_of(&self, word: Word) -> Deadline {
+        let lease = self.lease.get(word.generation());
+        lease.map_or(Deadline::NEVER, Deadline::from_micros)
+    }
+
+    /// Makes the lease of a probe of `generation` known that is about to be
+    /// granted from `word`, before the word can be seen to hold it.
+    pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) {
+        self.lease.put(
+            generation,
+            || self.generation() == word.generation(),
+            |newest| newest.unwrap_or(0).max(lease.micros()),
+        );
+    }
+
+    /// How often the breaker has re-opened since it tripped, as of `word`.
+    pub(crate) fn attempt_of(&self, word: Word) -> u32 {
+        let of = |generation| self.attempt.get(generation).unwrap_or(0) as u32;
+        match word.state() {
+            State::HalfOpen => of(word.generation()),
+            // An open generation has its attempt by the half-open one that it followed.
+            State::Open => match word.waiting().0 {
+                cause if cause.is_failed_probe() => {
+                    of(word.previous_generation()).saturating_add(1)
+                }
+                Cause::ProbesInconclusive => of(word.previous_generation()),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    /// Makes the attempt of the half-open generation known that is about to follow `word`.
+    pub(crate) fn carry_attempt(&self, word: Word) {
+        let attempt = u64::from(self.attempt_of(word));
+        self.attempt.put(
+            word.next_generation(),
+            || self.generation() == word.generation(),
+            |_| attempt,
+        );
+    }
+
+    /// The window's content as of one word of the generation of `word`; `None` if the
+    /// generation or the shape ends meanwhile.
+    ///
+    /// Each round reads the slots that may have changed in the round before,
+    /// until the word stands still for one.
+    pub(crate) fn samples(&self, mut word: Word, shape: Shape) -> Option<Vec<Sample>> {
+        let size = shape.size;
+        let ring = self.ring();
+        let mut slots: Vec<_> = (0..size).map(|position| ring.slot(position)).collect();
+        let mut closed = word.closed(shape);
+        loop {
+            let end = self.word.load();
+            if end == word {
+                break;
+            }
+            if end.stamp() != word.stamp() || end.slot() != word.slot() {
+                return None;
+            }
+            let begun = closed;
+            (word, closed) = (end, end.closed(shape));
+            let first = shape.pending_at(begun).unwrap_or(0);
+            let moved = shape.distance(begun, closed).saturating_add(1).min(size);
+            for position in (first..first + moved).map(|position| position % size) {
+                slots[position as usize] = ring.slot(position);
+            }
+        }
+        if let Some(position) = shape.pending_at(closed) {
+            slots[position as usize] = closed.pending;
+        }
+        let samples = shape.samples(closed);
+        let oldest = if samples == size { closed.cursor } else { 0 };
+        Some(
+            (oldest..oldest + samples)
+                .map(|position| slots[(position % size) as usize].sample())
+                .collect(),
+        )
+    }
+}
