@@ -8,7 +8,6 @@ use crate::deadline::Deadline;
 use crate::error::Rejected;
 use crate::outcome::Counts;
 use crate::permit::{OwnedPermit, Permit, Token};
-use crate::settings::Terms;
 use crate::state::{Cause, State};
 use crate::word::{HalfOpen, Word};
 
@@ -70,7 +69,9 @@ impl<C: Clock> Breaker<C> {
                     return Ok(Token::untimed(word.stamp()));
                 }
                 State::Open | State::ForcedOpen => {
-                    let deadline = self.engine.deadline_of(word);
+                    let Some(deadline) = self.engine.deadline_of(word) else {
+                        continue;
+                    };
                     if !deadline.is_over(now.get()) {
                         return Err(Rejected {
                             state: word.state(),
@@ -81,6 +82,7 @@ impl<C: Clock> Breaker<C> {
                     }
                     let first = HalfOpen {
                         cause: word.waiting().0,
+                        attempt: self.engine.attempt_of(word),
                         out: 1,
                         passed: 0,
                         inconclusive: 0,
@@ -103,14 +105,11 @@ impl<C: Clock> Breaker<C> {
         let terms = self.engine.terms(word);
         let half_open = word.half_open();
         if half_open.out < terms.max_probes() {
-            let lease = self.lease(terms, now);
-            self.engine.publish_lease(word, word.generation(), lease);
             let granted = word.with_half_open(HalfOpen {
                 out: half_open.out + 1,
                 ..half_open
             });
-            let won = self.engine.word.try_move(word, granted);
-            return won.then(|| Ok(probe(granted, terms, now)));
+            return self.grant_probe(word, granted, now).map(Ok);
         }
         if self.engine.lease_of(word).is_over(now.get()) {
             let next = HalfOpen {
@@ -141,29 +140,24 @@ impl<C: Clock> Breaker<C> {
         cause: Cause,
         now: &Reading<'_, C>,
     ) -> Option<Token> {
-        let terms = self.engine.terms(from);
         let to = from.to_half_open(half_open);
-        self.engine.carry_attempt(from);
-        self.engine
-            .publish_lease(from, to.generation(), self.lease(terms, now));
-        if !self.engine.word.try_move(from, to) {
-            return None;
-        }
+        let token = self.grant_probe(from, to, now)?;
         self.emit(from, to, cause, None, Counts::default(), now);
-        Some(probe(to, terms, now))
+        Some(token)
     }
 
-    /// When the lease of a probe granted now runs out.
-    fn lease(&self, terms: Terms<'_>, now: &Reading<'_, C>) -> Deadline {
-        terms
+    /// Moves the word to one that has another probe out; `None` if it has moved meanwhile.
+    fn grant_probe(&self, from: Word, to: Word, now: &Reading<'_, C>) -> Option<Token> {
+        let terms = self.engine.terms(from);
+        let token = match terms.slow_limit() {
+            Some(_) => Token::timed(to.stamp(), now.get()),
+            None => Token::untimed(to.stamp()),
+        };
+        let lease = terms
             .lease()
-            .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease))
-    }
-}
-
-fn probe<C: Clock>(word: Word, terms: Terms<'_>, now: &Reading<'_, C>) -> Token {
-    match terms.slow_limit() {
-        Some(_) => Token::timed(word.stamp(), now.get()),
-        None => Token::untimed(word.stamp()),
+            .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease));
+        let granted = self.engine.publish_lease(from, to.generation(), lease)
+            && self.engine.word.try_move(from, to);
+        granted.then_some(token)
     }
 }

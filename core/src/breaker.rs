@@ -17,7 +17,7 @@ use crate::hub::Hub;
 use crate::outcome::{Counts, Sample};
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
-use crate::sync::{AtomicU64, Relaxed};
+use crate::sync::{Acquire, AtomicU64, Relaxed, relax};
 use crate::word::{Shape, Word};
 
 /// A circuit breaker.
@@ -62,8 +62,8 @@ use crate::word::{Shape, Word};
 pub struct Breaker<C = SystemClock> {
     pub(crate) engine: Engine,
     pub(crate) stale: AtomicU64,
-    /// One while a thread reconfigures.
-    pub(crate) reconfiguring: AtomicU64,
+    /// Counts the beginnings and ends of reconfigurations: odd while one is under way.
+    pub(crate) turns: AtomicU64,
     /// The clock's reading when the breaker was built.
     pub(crate) start: u64,
     pub(crate) clock: C,
@@ -108,11 +108,13 @@ impl<C> Breaker<C> {
     /// The config in force. Durations above 584 years read as that long.
     pub fn config(&self) -> Config {
         loop {
-            let slot = self.engine.word.load().slot();
-            let config = self.engine.settings.terms(slot).config();
-            if self.engine.word.load().slot() == slot {
+            // Both Acquire: pair with the turns' ends in `reconfigure`.
+            let turn = self.turns.load(Acquire);
+            let config = self.engine.terms(self.engine.word.load()).config();
+            if turn.is_multiple_of(2) && self.turns.load(Acquire) == turn {
                 return config;
             }
+            relax();
         }
     }
 }
@@ -130,22 +132,25 @@ impl<C: Clock> Breaker<C> {
     /// and stays as it is until a call asks for admission.
     #[inline]
     pub fn state(&self) -> State {
-        let word = self.engine.word.glance();
-        if word.is_closed() {
+        if self.engine.word.glance().is_closed() {
             return State::Closed;
         }
-        self.state_of(self.engine.word.load())
+        self.read_state()
     }
 
     #[cold]
-    fn state_of(&self, word: Word) -> State {
-        match word.state() {
-            State::Open | State::ForcedOpen
-                if self.engine.deadline_of(word).is_over(self.now()) =>
-            {
-                State::HalfOpen
+    fn read_state(&self) -> State {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            match word.state() {
+                State::Open | State::ForcedOpen => match self.engine.deadline_of(word) {
+                    Some(deadline) if deadline.is_over(now.get()) => return State::HalfOpen,
+                    Some(_) => return word.state(),
+                    None => {}
+                },
+                state => return state,
             }
-            state => state,
         }
     }
 
@@ -154,18 +159,30 @@ impl<C: Clock> Breaker<C> {
     /// A pure read, out of date as soon as it is made: to call, ask `allow`.
     #[inline]
     pub fn is_available(&self) -> bool {
-        self.engine.word.glance().is_closed() || self.is_available_now()
+        self.engine.word.glance().is_closed() || self.read_availability()
     }
 
     #[cold]
-    fn is_available_now(&self) -> bool {
-        let word = self.engine.word.load();
-        match word.state() {
-            State::Closed | State::Disabled | State::ObserveOnly => true,
-            State::Open | State::ForcedOpen => self.engine.deadline_of(word).is_over(self.now()),
-            State::HalfOpen => {
-                word.half_open().out < self.engine.terms(word).max_probes()
-                    || self.engine.lease_of(word).is_over(self.now())
+    fn read_availability(&self) -> bool {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            let available = match word.state() {
+                State::Closed | State::Disabled | State::ObserveOnly => Some(true),
+                State::Open | State::ForcedOpen => self
+                    .engine
+                    .deadline_of(word)
+                    .map(|deadline| deadline.is_over(now.get())),
+                State::HalfOpen => Some(
+                    word.half_open().out < self.engine.terms(word).max_probes()
+                        || self.engine.lease_of(word).is_over(now.get()),
+                ),
+            };
+            // Quota and lease must be those that go with the word.
+            if let Some(available) = available
+                && self.engine.is_current(word)
+            {
+                return available;
             }
         }
     }
@@ -179,13 +196,17 @@ impl<C: Clock> Breaker<C> {
         loop {
             let word = self.engine.word.load();
             let shape = self.engine.terms(word).shape();
-            if !word.is_recording() {
-                let snapshot = self.describe(word, shape, Vec::new(), &now);
-                if self.engine.is_current(word) {
-                    return snapshot;
-                }
-            } else if let Some(samples) = self.engine.samples(word, shape) {
-                return self.describe(word, shape, samples, &now);
+            let samples = if word.is_recording() {
+                // They are of one word of this generation, which has been.
+                self.engine.samples(word, shape)
+            } else {
+                Some(Vec::new())
+            };
+            let snapshot = samples.and_then(|samples| self.describe(word, shape, samples, &now));
+            if let Some(snapshot) = snapshot
+                && (word.is_recording() || self.engine.is_current(word))
+            {
+                return snapshot;
             }
         }
     }
@@ -196,7 +217,7 @@ impl<C: Clock> Breaker<C> {
         shape: Shape,
         samples: Vec<Sample>,
         now: &Reading<'_, C>,
-    ) -> Snapshot {
+    ) -> Option<Snapshot> {
         let mut snapshot = Snapshot {
             state: word.state(),
             generation: word.generation(),
@@ -213,7 +234,7 @@ impl<C: Clock> Breaker<C> {
         match word.state() {
             State::Closed | State::ObserveOnly | State::Disabled => {}
             State::Open | State::ForcedOpen => {
-                let deadline = self.engine.deadline_of(word);
+                let deadline = self.engine.deadline_of(word)?;
                 snapshot.cause = Some(word.waiting().0);
                 if deadline.is_over(now.get()) {
                     snapshot.state = State::HalfOpen;
@@ -229,7 +250,7 @@ impl<C: Clock> Breaker<C> {
                 snapshot.probes_inconclusive = half_open.inconclusive;
             }
         }
-        snapshot
+        Some(snapshot)
     }
 
     /// Tells listeners and log of a transition; for the thread that made it.

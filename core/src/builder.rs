@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
 use crate::window::count::{Far, Ring, Slot, near_words};
-use crate::word::{AtomicWord, Closed, Shape, Word};
+use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
 ///
@@ -254,13 +254,13 @@ impl<C: Clock> Builder<C> {
                 word: AtomicWord::new(first.word),
                 near,
                 settings: Settings::new(config),
-                deadline: SideCell::new(generation, first.deadline.micros()),
-                lease: SideCell::new(generation, 0),
+                deadline: SideCell::new(generation, first.deadline.to_coarse().1),
+                leases: [0, 1].map(|_| SideCell::new(generation, 0)),
                 attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
                 far,
             },
             stale: AtomicU64::new(0),
-            reconfiguring: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
             start,
             clock: self.clock,
             hub,
@@ -342,7 +342,8 @@ impl First {
                     _ if failed_probe => snapshot.attempt.max(1),
                     Cause::ProbesInconclusive => snapshot.attempt,
                     _ => 0,
-                };
+                }
+                .min(MAX_ATTEMPT);
                 let unjittered = config.open_wait.jitter_percent(0);
                 let longest = rules::open_wait(&unjittered, attempt, seed, snapshot.generation);
                 let left = match snapshot.state {

@@ -38,7 +38,8 @@ pub struct SlowRule {
 /// How long the breaker stays open.
 ///
 /// The wait of the n-th re-opening in a row is `base * factor^n`, at most
-/// `max`; a close starts again at `base`. With jitter, each wait is drawn
+/// `max`; a close starts again at `base`. (Re-openings are counted to 511; the wait grows no
+/// further then.) With jitter, each wait is drawn
 /// evenly from `[wait * (1 - jitter), wait]`, so that breakers that opened
 /// together do not all probe together; at 50 % this is the "equal jitter" and at 100 %
 /// the "full jitter" of [Exponential Backoff And Jitter][aws]. All arithmetic saturates.
@@ -146,7 +147,8 @@ pub struct Config {
     pub max_probes: u32,
     /// How many probes must succeed to close.
     pub successes_to_close: u32,
-    /// How long a probe may stay unsettled before its slot can be reclaimed.
+    /// How long a probe may stay unsettled before its slot can be reclaimed; its
+    /// end is rounded up to a millisecond.
     /// With `None` a probe whose permit is never settled holds its slot until
     /// an operator acts.
     pub probe_lease: Option<Duration>,

@@ -9,7 +9,7 @@ use crate::side::SideCell;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
 use crate::window::count::{Far, NEAR_WORDS, Ring, Slot};
-use crate::word::{AtomicWord, Closed, Shape, Stamp, Word};
+use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
 
 /// The word and the near ring words come first, in the order of their
 /// declaration: with the breaker aligned as it is, a contended call owns one
@@ -20,12 +20,15 @@ pub(crate) struct Engine {
     pub(crate) word: AtomicWord,
     pub(crate) near: [AtomicU64; NEAR_WORDS],
     pub(crate) settings: Settings,
-    /// The exact deadline of an open generation; its winner adds it after the
-    /// word, which has it rounded up.
+    /// What the deadline of an open generation is less than the word says, which has it rounded up;
+    /// its winner adds this after the word.
     pub(crate) deadline: SideCell,
-    /// The last lease deadline of a half-open generation; there before the probe.
-    pub(crate) lease: SideCell,
-    /// The re-open attempt of a half-open generation; there before the word.
+    /// The last lease deadline of a half-open generation; there before the
+    /// probe. One cell for even generations and one for odd ones: who is about to end one writes the
+    /// first lease of the next while others still look at those of this one.
+    pub(crate) leases: [SideCell; 2],
+    /// The re-open attempt of a half-open generation, for the open one that
+    /// may follow; there before the word leaves it.
     pub(crate) attempt: SideCell,
     pub(crate) far: Far,
 }
@@ -178,64 +181,73 @@ impl Engine {
         self.ring().counts(shape.samples(closed))
     }
 
-    /// The deadline of a word that is open or forced open.
+    /// The deadline of a word that is open or forced open; `None` if the word
+    /// has moved meanwhile.
     #[inline]
-    pub(crate) fn deadline_of(&self, word: Word) -> Deadline {
-        let exact = self.deadline.get(word.generation());
-        exact.map_or_else(|| word.waiting().1, Deadline::from_micros)
+    pub(crate) fn deadline_of(&self, word: Word) -> Option<Deadline> {
+        let (_, coarse) = word.waiting();
+        match self.deadline.get(word.generation()) {
+            Some(less) => Some(Deadline::from_coarse(coarse, less)),
+            // Not there yet, or not any more.
+            None => self
+                .is_current(word)
+                .then(|| Deadline::from_coarse(coarse, 0)),
+        }
     }
 
     /// Makes the deadline of `word` exact; for the thread that moved there.
     pub(crate) fn refine_deadline(&self, word: Word, deadline: Deadline) {
         let generation = word.generation();
-        self.deadline.put(
+        // If the generation is over already, nobody needs it.
+        let _ = self.deadline.put(
             generation,
             || self.generation() == generation,
-            |_| deadline.micros(),
+            |_| deadline.to_coarse().1,
         );
+    }
+
+    fn lease(&self, generation: u32) -> &SideCell {
+        &self.leases[generation as usize % 2]
     }
 
     /// When the last probe of a half-open word is presumed lost.
     pub(crate) fn lease_of(&self, word: Word) -> Deadline {
-        let lease = self.lease.get(word.generation());
-        lease.map_or(Deadline::NEVER, Deadline::from_micros)
+        let lease = self.lease(word.generation()).get(word.generation());
+        lease.map_or(Deadline::NEVER, Deadline::from_millis)
     }
 
     /// Makes the lease of a probe of `generation` known that is about to be
-    /// granted from `word`, before the word can be seen to hold it.
-    pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) {
-        self.lease.put(
+    /// granted from `word`, before the word can be seen to hold it. False if the word has moved meanwhile.
+    #[must_use = "a probe whose lease is not known may not be granted"]
+    pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) -> bool {
+        self.lease(generation).put(
             generation,
-            || self.generation() == word.generation(),
-            |newest| newest.unwrap_or(0).max(lease.micros()),
-        );
+            || self.is_current(word),
+            |newest| newest.unwrap_or(0).max(lease.to_millis()),
+        )
     }
 
     /// How often the breaker has re-opened since it tripped, as of `word`.
     pub(crate) fn attempt_of(&self, word: Word) -> u32 {
-        let of = |generation| self.attempt.get(generation).unwrap_or(0) as u32;
+        let of_half_open = || self.attempt.get(word.previous_generation()).unwrap_or(0) as u32;
         match word.state() {
-            State::HalfOpen => of(word.generation()),
-            // An open generation has its attempt by the half-open one that it followed.
+            State::HalfOpen => word.half_open().attempt,
             State::Open => match word.waiting().0 {
-                cause if cause.is_failed_probe() => {
-                    of(word.previous_generation()).saturating_add(1)
-                }
-                Cause::ProbesInconclusive => of(word.previous_generation()),
+                cause if cause.is_failed_probe() => (of_half_open() + 1).min(MAX_ATTEMPT),
+                Cause::ProbesInconclusive => of_half_open(),
                 _ => 0,
             },
             _ => 0,
         }
     }
 
-    /// Makes the attempt of the half-open generation known that is about to follow `word`.
-    pub(crate) fn carry_attempt(&self, word: Word) {
-        let attempt = u64::from(self.attempt_of(word));
-        self.attempt.put(
-            word.next_generation(),
-            || self.generation() == word.generation(),
-            |_| attempt,
-        );
+    /// Makes the attempt of a half-open word known to the generation that is
+    /// about to follow. False if the word has moved meanwhile.
+    #[must_use = "an open generation may not follow whose attempt is not known"]
+    pub(crate) fn hand_on_attempt(&self, word: Word) -> bool {
+        let attempt = u64::from(word.half_open().attempt);
+        self.attempt
+            .put(word.generation(), || self.is_current(word), |_| attempt)
     }
 
     /// The window's content as of one word of the generation of `word`; `None` if the
@@ -246,7 +258,7 @@ impl Engine {
     pub(crate) fn samples(&self, mut word: Word, shape: Shape) -> Option<Vec<Sample>> {
         let size = shape.size;
         let ring = self.ring();
-        let mut slots: Vec<_> = (0..size).map(|position| ring.slot(position)).collect();
+        let mut slots: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
         let mut closed = word.closed(shape);
         loop {
             let end = self.word.load();
@@ -261,7 +273,7 @@ impl Engine {
             let first = shape.pending_at(begun).unwrap_or(0);
             let moved = shape.distance(begun, closed).saturating_add(1).min(size);
             for position in (first..first + moved).map(|position| position % size) {
-                slots[position as usize] = ring.slot(position);
+                slots[position as usize] = ring.look_at(position);
             }
         }
         if let Some(position) = shape.pending_at(closed) {

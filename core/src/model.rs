@@ -47,6 +47,9 @@ use crate::state::{Cause, State};
 /// How many generations there are before they start again at zero.
 const GENERATIONS: u32 = 1 << 22;
 
+/// How many re-openings in a row are told apart; the wait grows no further.
+const MAX_ATTEMPT: u32 = 511;
+
 /// The sequential circuit breaker. See the [module](self).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -215,7 +218,10 @@ impl Opened {
             Cause::ProbesInconclusive => snapshot.attempt,
             _ => 0,
         };
-        Self { cause, attempt }
+        Self {
+            cause,
+            attempt: attempt.min(MAX_ATTEMPT),
+        }
     }
 }
 
@@ -283,7 +289,7 @@ impl Model {
     /// Takes a slot of half-open.
     fn probe(&mut self, at: Duration) -> ModelPermit {
         let lease = match self.config.probe_lease {
-            Some(lease) => Deadline::after(at, saturating_nanos(lease)),
+            Some(lease) => Deadline::after(at, saturating_nanos(lease)).in_millis(),
             None => Deadline::NEVER,
         };
         if let Mode::HalfOpen(_, probes) = &mut self.mode {
@@ -427,7 +433,7 @@ impl Model {
             Outcome::Success | Outcome::Ignored => None,
         };
         if let Some(cause) = verdict {
-            let attempt = opened.attempt.saturating_add(1);
+            let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);
             self.open(Opened { cause, attempt }, report.retry_after, at);
             return Settled::Reopened;
         }
@@ -708,13 +714,28 @@ impl Probes {
 }
 
 impl Deadline {
-    /// Later than every other, and never passed: in 35 years and more.
-    const NEVER: Self = Self((1 << 50) - 1);
+    /// Later than every other, and never passed.
+    const NEVER: Self = Self(u64::MAX);
+
+    /// The last one that comes, in 35 years: as many units of 131 ms as the breaker can count.
+    const LAST: Self = Self(((1 << 33) - 2) << 17);
 
     /// `wait` nanoseconds after `at`.
     fn after(at: Duration, wait: u64) -> Self {
         let nanos = saturating_nanos(at).saturating_add(wait);
-        Self(nanos.div_ceil(1000)).min(Self::NEVER)
+        Self(nanos.div_ceil(1000)).unless_late()
+    }
+
+    /// Rounded up to a millisecond.
+    fn in_millis(self) -> Self {
+        if self == Self::NEVER {
+            return self;
+        }
+        Self(self.0.next_multiple_of(1000)).unless_late()
+    }
+
+    fn unless_late(self) -> Self {
+        if self > Self::LAST { Self::NEVER } else { self }
     }
 
     /// The time since the start, unless it never comes.

@@ -10,7 +10,7 @@ use crate::deadline::Deadline;
 use crate::error::ConfigError;
 use crate::outcome::Counts;
 use crate::state::{Cause, State};
-use crate::sync::{Acquire, Release, relax};
+use crate::sync::{AcqRel, Relaxed, Release, relax};
 use crate::word::Word;
 
 impl<C: Clock> Breaker<C> {
@@ -25,20 +25,21 @@ impl<C: Clock> Breaker<C> {
             Some(wait) => Deadline::after(now.get(), saturating_nanos(wait)),
             None => Deadline::NEVER,
         };
-        let to = self.operate(reason.into(), &now, |from, _| from.to_forced_open(deadline));
-        self.engine.refine_deadline(to, deadline);
+        self.operate(reason.into(), &now, Some(deadline), |from, _| {
+            from.to_forced_open(deadline)
+        });
     }
 
     /// Closes the breaker with an empty window and ends any other operator state.
     pub fn close(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, Word::to_closed);
+        self.operate(reason.into(), &now, None, Word::to_closed);
     }
 
     /// Admits all calls and records nothing, until another operator action.
     pub fn disable(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, |from, _| from.to_disabled());
+        self.operate(reason.into(), &now, None, |from, _| from.to_disabled());
     }
 
     /// Admits all calls, records their outcomes, and reports what would have
@@ -48,23 +49,27 @@ impl<C: Clock> Breaker<C> {
     /// rule as its cause, and starts a new generation with an empty window.
     pub fn observe_only(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, Word::to_observe_only);
+        self.operate(reason.into(), &now, None, Word::to_observe_only);
     }
 
     fn operate(
         &self,
         reason: Arc<str>,
         now: &Reading<'_, C>,
+        deadline: Option<Deadline>,
         action: impl Fn(Word, bool) -> Word,
-    ) -> Word {
+    ) {
         loop {
             let from = self.engine.word.load();
             let timed = self.engine.terms(from).slow_limit().is_some();
             let counts = self.engine.leave(from);
             let to = action(from, timed);
             if self.engine.word.try_move(from, to) {
+                if let Some(deadline) = deadline {
+                    self.engine.refine_deadline(to, deadline);
+                }
                 self.emit(from, to, Cause::Operator, Some(reason), counts, now);
-                return to;
+                return;
             }
         }
     }
@@ -83,11 +88,17 @@ impl<C: Clock> Breaker<C> {
         config.validate()?;
         let now = Reading::new(self);
         // Acquire and Release: what one turn did, the next one sees.
-        while self.reconfiguring.swap(1, Acquire) == 1 {
+        while self
+            .turns
+            .fetch_update(AcqRel, Relaxed, |turn| {
+                turn.is_multiple_of(2).then_some(turn + 1)
+            })
+            .is_err()
+        {
             relax();
         }
         let moved = self.switch_slot(&config);
-        self.reconfiguring.store(0, Release);
+        self.turns.fetch_add(1, Release);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }

@@ -4,8 +4,9 @@
 //! fills the other one and then moves the word over to it, so that a decision
 //! and the config it was made by are validated by the same CAS: a slot is only
 //! written while the word points to the other, and whoever still reads it then
-//! finds the word moved. Two whole reconfigurations between a thread's load of the word
-//! and its CAS go unnoticed; its decision is then by the config as it was when the thread began.
+//! finds the word moved. Two whole
+//! reconfigurations between a thread's load of the word and its CAS, with
+//! nothing else moving the word, go unnoticed; its decision may then mix values of both configs.
 
 use core::time::Duration;
 

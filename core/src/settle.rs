@@ -11,13 +11,13 @@ use crate::settings::Terms;
 use crate::state::{Cause, State};
 use crate::sync::Relaxed;
 use crate::window::count::Slot;
-use crate::word::{HalfOpen, Word};
+use crate::word::{HalfOpen, MAX_ATTEMPT, Word};
 
 /// A permit's report on its way to the breaker.
 struct Settling<'a, C> {
     token: Token,
     report: Report,
-    now: Reading<'a, C>,
+    now: &'a Reading<'a, C>,
 }
 
 impl<C: Clock> Settling<'_, C> {
@@ -50,39 +50,31 @@ impl<C: Clock> Breaker<C> {
         {
             return Settled::Recorded;
         }
-        self.settle_by_state(token, report)
+        self.settle_by_state(token, Some(report))
     }
 
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token) {
-        let terms = self.engine.terms(self.engine.word.load());
-        #[cfg(feature = "std")]
-        let panicking = std::thread::panicking();
-        #[cfg(not(feature = "std"))]
-        let panicking = false;
-        let outcome = if panicking {
-            terms.panicked()
-        } else {
-            terms.abandoned()
-        };
-        self.settle(token, outcome.into());
+        self.settle_by_state(token, None);
     }
 
+    /// Settles a permit; without a report, by the policy for dropped ones.
     #[cold]
     #[inline(never)]
-    fn settle_by_state(&self, token: Token, report: Report) -> Settled {
-        let settling = Settling {
-            token,
-            report,
-            now: Reading::new(self),
-        };
+    fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
+        let now = Reading::new(self);
         loop {
             let word = self.engine.word.load();
             if word.stamp() != token.stamp() {
                 self.stale.fetch_add(1, Relaxed);
                 return Settled::Stale;
             }
+            let settling = Settling {
+                token,
+                report: report.unwrap_or_else(|| dropped(self.engine.terms(word)).into()),
+                now: &now,
+            };
             let settled = match word.state() {
                 State::Closed | State::ObserveOnly => self.record(word, &settling),
                 State::HalfOpen => self.judge_probe(word, &settling),
@@ -97,12 +89,11 @@ impl<C: Clock> Breaker<C> {
 
     /// Puts an outcome in the window; `None` if the word has moved meanwhile.
     fn record(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
-        let sample = Sample {
-            outcome: settling.report.outcome,
-            slow: settling.is_slow(self.engine.terms(word)),
-        };
-        let Some(slot) = Slot::of(sample) else {
-            return Some(Settled::Ignored);
+        let outcome = settling.report.outcome;
+        let slow = outcome != Outcome::Ignored && settling.is_slow(self.engine.terms(word));
+        let Some(slot) = Slot::of(Sample { outcome, slow }) else {
+            // The policy for dropped permits must be the one that goes with the word.
+            return self.engine.is_current(word).then_some(Settled::Ignored);
         };
         if word.is_clean() && !slot.is_bad() {
             // A slow limit was read: it must be the one that goes with the word.
@@ -116,7 +107,7 @@ impl<C: Clock> Breaker<C> {
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(word.is_timed());
             return self.engine.word.try_move(word, to).then(|| {
-                self.emit(word, to, cause, None, counts, &settling.now);
+                self.emit(word, to, cause, None, counts, settling.now);
                 Settled::WouldTrip
             });
         }
@@ -150,13 +141,12 @@ impl<C: Clock> Breaker<C> {
             }
         };
         if let Some(cause) = verdict {
-            let attempt = self
-                .engine
-                .attempt_of(word)
-                .saturating_add(u32::from(cause.is_failed_probe()));
-            return self
-                .open(word, cause, attempt, Counts::default(), settling)
-                .then_some(Settled::Reopened);
+            let longer = u32::from(cause.is_failed_probe());
+            let attempt = (half_open.attempt + longer).min(MAX_ATTEMPT);
+            // Whoever probes next must find how often this one has.
+            return (self.engine.hand_on_attempt(word)
+                && self.open(word, cause, attempt, Counts::default(), settling))
+            .then_some(Settled::Reopened);
         }
         let passed = (half_open.passed + 1).min(255);
         if passed < terms.successes_to_close() {
@@ -170,7 +160,7 @@ impl<C: Clock> Breaker<C> {
         }
         let to = word.to_closed(terms.slow_limit().is_some());
         self.engine.word.try_move(word, to).then(|| {
-            let now = &settling.now;
+            let now = settling.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
         })
@@ -198,7 +188,7 @@ impl<C: Clock> Breaker<C> {
                 )
             }
         };
-        let now = &settling.now;
+        let now = settling.now;
         let deadline = Deadline::after(now.get(), wait);
         let to = from.to_open(cause, deadline);
         if !self.engine.word.try_move(from, to) {
@@ -208,4 +198,13 @@ impl<C: Clock> Breaker<C> {
         self.emit(from, to, cause, None, counts, now);
         true
     }
+}
+
+/// What a dropped permit settles as.
+fn dropped(terms: Terms<'_>) -> Outcome {
+    #[cfg(feature = "std")]
+    if std::thread::panicking() {
+        return terms.panicked();
+    }
+    terms.abandoned()
 }

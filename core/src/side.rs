@@ -3,13 +3,13 @@
 use crate::bits::Field;
 use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
 
-const VALUE: Field = Field::lowest(50);
-const TAG: Field = VALUE.above(14);
+const VALUE: Field = Field::lowest(42);
+const TAG: Field = VALUE.above(22);
 
-/// A value of fifty bits that belongs to one generation.
+/// A value of 42 bits that belongs to one generation.
 ///
 /// A reader asks for the value *of a generation*, and gets nothing if the cell
-/// holds that of another one (modulo 2^14). A writer loads the cell, then makes sure that the
+/// holds that of another one. A writer loads the cell, then makes sure that the
 /// word has not moved on, then changes the cell by CAS: when that succeeds,
 /// nothing newer can have been in the cell. This needs no order between
 /// generations, so wrapping and restored ones are as good as any.
@@ -27,38 +27,38 @@ impl SideCell {
         // Acquire: pairs with `put`; whoever sees a newer value also sees the
         // word that it was written for.
         let cell = self.0.load(Acquire);
-        (TAG.get(cell) == tag(generation)).then(|| VALUE.get(cell))
+        value_of(cell, generation)
     }
 
     /// Makes `merge` of the value of `generation`, if there is one, the new
-    /// value. Gives up when the word is not `current` any more.
+    /// value. Gives up, and says false, when the word is not `current` any more.
+    #[must_use = "what was not published may not be relied on"]
     pub(crate) fn put(
         &self,
         generation: u32,
         current: impl Fn() -> bool,
         merge: impl Fn(Option<u64>) -> u64,
-    ) {
+    ) -> bool {
         loop {
             // Acquire: orders the look at the word in `current` after this load.
             let cell = self.0.load(Acquire);
-            let value = merge((TAG.get(cell) == tag(generation)).then(|| VALUE.get(cell)));
-            let new = pack(generation, value);
-            if new == cell || !current() {
-                return;
+            let new = pack(generation, merge(value_of(cell, generation)));
+            if !current() {
+                return false;
             }
             // Release: pairs with the loads above.
-            if self.0.compare_exchange(cell, new, AcqRel, Relaxed).is_ok() {
-                return;
+            if new == cell || self.0.compare_exchange(cell, new, AcqRel, Relaxed).is_ok() {
+                return true;
             }
         }
     }
 }
 
 #[inline]
-fn tag(generation: u32) -> u64 {
-    u64::from(generation) & TAG.max()
+fn value_of(cell: u64, generation: u32) -> Option<u64> {
+    (TAG.get(cell) == u64::from(generation)).then(|| VALUE.get(cell))
 }
 
 fn pack(generation: u32, value: u64) -> u64 {
-    TAG.put(tag(generation)) | VALUE.put(value)
+    TAG.put(u64::from(generation)) | VALUE.put(value)
 }

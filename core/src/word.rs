@@ -7,7 +7,7 @@
 //! +-------+------------+----+-----+---------------------------------------+
 //! closed, observe-only   timed 1 | pending 3 | lap, cursor, bad: 33 in all
 //! open, forced open      cause 4 | deadline 33
-//! half-open              cause 4 | unused 9 | out 8 | passed 8 | inconclusive 8
+//! half-open              cause 4 | attempt 9 | out 8 | passed 8 | inconclusive 8
 //! ```
 //!
 //! `slot` says which of the two config slots the word goes with. `clean` is
@@ -39,13 +39,17 @@ const CAUSE: Field = DEADLINE.above(4);
 const INCONCLUSIVE: Field = Field::lowest(8);
 const PASSED: Field = INCONCLUSIVE.above(8);
 const OUT: Field = PASSED.above(8);
+const ATTEMPT: Field = OUT.above(9);
 
 const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
     assert!(TIMED.mask() | PENDING.mask() | REGION.mask() == PAYLOAD.mask());
     assert!(CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
-    assert!(OUT.mask() & CAUSE.mask() == 0);
+    assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
 };
+
+/// The most re-openings in a row that are told apart.
+pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What may be settled by a permit: the mode and generation that granted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +88,9 @@ pub(crate) struct Closed {
 pub(crate) struct HalfOpen {
     /// What opened the breaker.
     pub(crate) cause: Cause,
+    /// How often the breaker has re-opened since it tripped; saturates at
+    /// [`MAX_ATTEMPT`].
+    pub(crate) attempt: u32,
     /// Probes granted and not settled.
     pub(crate) out: u32,
     /// Probes that succeeded; saturates at 255, the most that can be asked for.
@@ -195,10 +202,10 @@ impl Word {
         }
     }
 
-    /// Open and forced open: what opened the breaker, and its deadline rounded up.
+    /// Open and forced open: what opened the breaker, and its deadline in coarse units.
     #[inline]
-    pub(crate) fn waiting(self) -> (Cause, Deadline) {
-        (self.cause(), Deadline::from_coarse(DEADLINE.get(self.0)))
+    pub(crate) fn waiting(self) -> (Cause, u64) {
+        (self.cause(), DEADLINE.get(self.0))
     }
 
     /// The payload of half-open.
@@ -206,6 +213,7 @@ impl Word {
     pub(crate) fn half_open(self) -> HalfOpen {
         HalfOpen {
             cause: self.cause(),
+            attempt: ATTEMPT.get(self.0) as u32,
             out: OUT.get(self.0) as u32,
             passed: PASSED.get(self.0) as u32,
             inconclusive: INCONCLUSIVE.get(self.0) as u32,
@@ -270,7 +278,7 @@ impl Word {
 
     /// The next generation: open until the deadline.
     pub(crate) fn to_open(self, cause: Cause, deadline: Deadline) -> Self {
-        self.next(2, cause_bits(cause) | DEADLINE.put(deadline.to_coarse()))
+        self.next(2, cause_bits(cause) | DEADLINE.put(deadline.to_coarse().0))
     }
 
     /// The next generation: half-open.
@@ -281,7 +289,7 @@ impl Word {
     /// The next generation: forced open until the deadline.
     pub(crate) fn to_forced_open(self, deadline: Deadline) -> Self {
         let cause = cause_bits(Cause::Operator);
-        self.next(4, cause | DEADLINE.put(deadline.to_coarse()))
+        self.next(4, cause | DEADLINE.put(deadline.to_coarse().0))
     }
 
     /// The next generation: disabled.
@@ -320,6 +328,7 @@ fn cause_bits(cause: Cause) -> u64 {
 
 fn half_open_bits(half_open: HalfOpen) -> u64 {
     cause_bits(half_open.cause)
+        | ATTEMPT.put(u64::from(half_open.attempt))
         | OUT.put(u64::from(half_open.out))
         | PASSED.put(u64::from(half_open.passed))
         | INCONCLUSIVE.put(u64::from(half_open.inconclusive))

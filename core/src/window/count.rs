@@ -168,6 +168,13 @@ impl<'a> Ring<'a> {
         unreachable!("room is made before a word moves to a larger window")
     }
 
+    /// The slot at `position`, for a reader that only loads. Acquire: pairs
+    /// with the CAS in `write`; whoever sees a later outcome finds, in a look at the
+    /// breaker's word after this one, that it has moved.
+    pub(crate) fn look_at(self, position: u32) -> Slot {
+        slot_of(self.word(position).load(Acquire), position)
+    }
+
     /// The slot at `position`. Relaxed: the load of the breaker's word comes
     /// before, and its CAS validates what was read in between.
     #[inline]
