@@ -1,4 +1,4 @@
-//! Fields of a packed `u64`.
+//! Fields of a packed `u64`, and a hint.
 
 /// A run of bits in a word. Fields are declared as a chain, each above the
 /// one before, so that two of one chain cannot overlap; a chain that
@@ -46,3 +46,7 @@ impl Field {
         (value & self.max()) << self.shift
     }
 }
+
+/// Tells the compiler that this branch is not the usual one.
+#[cold]
+pub(crate) const fn seldom() {}

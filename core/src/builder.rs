@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
 use crate::window::count::{Far, Ring, Slot, near_words};
-use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Word};
+use crate::word::{AtomicWord, MAX_ATTEMPT, Shape, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
 ///
@@ -374,14 +374,7 @@ fn refilled(config: &Config, snapshot: &Snapshot, ring: Ring<'_>, empty: Word) -
     for (position, &slot) in (0..).zip(&slots) {
         ring.write(position, slot, || true);
     }
-    let count = slots.len() as u32;
-    empty.with_closed(
-        Shape::new(size),
-        Closed {
-            lap: count / size,
-            cursor: count % size,
-            bad: slots.iter().filter(|slot| slot.is_bad()).count() as u32,
-            pending,
-        },
-    )
+    let shape = Shape::new(size);
+    let bad = slots.iter().filter(|slot| slot.is_bad()).count() as u32;
+    empty.filled(shape, slots.len() as u32, bad, pending)
 }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::bits::seldom;
 use crate::deadline::Deadline;
 use crate::outcome::{Counts, Sample};
 use crate::settings::{Settings, Terms};
@@ -92,13 +93,13 @@ impl Engine {
         let shape = limits.shape();
         let closed = word.closed(shape);
         self.write_pending(word, shape, closed);
-        let pushed = shape.push(closed, incoming, self.outgoing(closed));
-        if limits.may_match(pushed)
+        let pushed = word.push(shape, incoming, self.outgoing(closed));
+        if limits.may_match(pushed.closed(shape))
             && let Some((cause, counts)) = self.matching_rule(word, incoming)
         {
             return Recording::Matches(cause, counts);
         }
-        if self.word.try_move(word, word.with_closed(shape, pushed)) {
+        if self.word.try_move(word, pushed) {
             Recording::Done
         } else {
             Recording::Moved
@@ -117,9 +118,10 @@ impl Engine {
     /// The slot that the next outcome pushes out.
     #[inline]
     fn outgoing(&self, closed: Closed) -> Slot {
-        if closed.lap > 0 {
+        if closed.full {
             self.ring().slot(closed.cursor)
         } else {
+            seldom();
             Slot::FAST_SUCCESS
         }
     }
@@ -136,11 +138,11 @@ impl Engine {
         let in_a_row =
             run > 0 && incoming.is_failure() && self.ends_in_failures(shape, closed, run - 1);
         let outgoing = self.outgoing(closed);
-        let pushed = shape.push(closed, incoming, outgoing);
-        if !in_a_row && !limits.ratio_may_match(pushed) {
+        let pushed = word.push(shape, incoming, outgoing);
+        if !in_a_row && !limits.ratio_may_match(pushed.closed(shape)) {
             return None;
         }
-        let outgoing = if closed.lap > 0 {
+        let outgoing = if closed.full {
             outgoing.counts()
         } else {
             Counts::default()
@@ -164,7 +166,7 @@ impl Engine {
         if run <= end {
             return ring.all_failures(end - run, end);
         }
-        closed.lap > 0
+        closed.full
             && ring.all_failures(0, end)
             && ring.all_failures(shape.size - (run - end), shape.size)
     }
@@ -268,10 +270,9 @@ impl Engine {
             if end.stamp() != word.stamp() || end.slot() != word.slot() {
                 return None;
             }
-            let begun = closed;
+            let first = shape.pending_at(closed).unwrap_or(0);
+            let moved = shape.distance(word, end).saturating_add(1).min(size);
             (word, closed) = (end, end.closed(shape));
-            let first = shape.pending_at(begun).unwrap_or(0);
-            let moved = shape.distance(begun, closed).saturating_add(1).min(size);
             for position in (first..first + moved).map(|position| position % size) {
                 slots[position as usize] = ring.look_at(position);
             }

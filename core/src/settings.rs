@@ -10,7 +10,7 @@
 
 use core::time::Duration;
 
-use crate::bits::Field;
+use crate::bits::{Field, seldom};
 use crate::clock::saturating_nanos;
 use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::outcome::Outcome;
@@ -22,14 +22,13 @@ const WORDS: usize = 10;
 
 /// What recording an outcome needs, in one word.
 const LIMITS: usize = 0;
-const SIZE: Field = Field::lowest(13);
-const CURSOR_BITS: Field = SIZE.above(4);
-const BAD_BITS: Field = CURSOR_BITS.above(4);
-const MIN_CALLS: Field = BAD_BITS.above(13);
-const CONSECUTIVE: Field = MIN_CALLS.above(13);
+const BAD_BITS: Field = Field::lowest(4);
+const CURSOR_MASK: Field = BAD_BITS.above(12);
+const SIZE: Field = CURSOR_MASK.above(13);
+const CONSECUTIVE: Field = SIZE.above(13);
 const FLOOR: Field = CONSECUTIVE.above(13);
 
-/// What settling probes and dropped permits needs.
+/// What is needed less often.
 const POLICIES: usize = 1;
 const MAX_PROBES: Field = Field::lowest(8);
 const SUCCESSES: Field = MAX_PROBES.above(8);
@@ -37,6 +36,7 @@ const MAX_INCONCLUSIVE: Field = SUCCESSES.above(8);
 const ABANDONED: Field = MAX_INCONCLUSIVE.above(2);
 const PANICKED: Field = ABANDONED.above(2);
 const JITTER: Field = PANICKED.above(7);
+const MIN_CALLS: Field = JITTER.above(13);
 
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
@@ -68,7 +68,14 @@ impl Settings {
 
     #[inline]
     pub(crate) fn terms(&self, slot: usize) -> Terms<'_> {
-        Terms(&self.0[slot])
+        // A branch, where an index would do: it is predicted, and nothing
+        // waits for the word to say where the config is.
+        if slot == 0 {
+            Terms(&self.0[0])
+        } else {
+            seldom();
+            Terms(&self.0[1])
+        }
     }
 }
 
@@ -82,9 +89,8 @@ fn pack(config: &Config) -> [u64; WORDS] {
     let mut words = [0; WORDS];
     let shape = Shape::new(size);
     words[LIMITS] = SIZE.put(u64::from(size))
-        | CURSOR_BITS.put(u64::from(shape.cursor_bits))
+        | CURSOR_MASK.put(u64::from(shape.cursor_mask))
         | BAD_BITS.put(u64::from(shape.bad_bits))
-        | MIN_CALLS.put(u64::from(config.min_calls))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
         | FLOOR.put(u64::from(rules.floor(size)));
     words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
@@ -92,7 +98,8 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
         | ABANDONED.put(outcome_bits(config.abandoned))
         | PANICKED.put(outcome_bits(config.panicked))
-        | JITTER.put(u64::from(config.open_wait.jitter_percent));
+        | JITTER.put(u64::from(config.open_wait.jitter_percent))
+        | MIN_CALLS.put(u64::from(config.min_calls));
     words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
     words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
     words[SLOW_RATIO] = slow_ratio.to_bits();
@@ -113,14 +120,9 @@ impl Limits {
     pub(crate) const fn shape(self) -> Shape {
         Shape {
             size: SIZE.get(self.0) as u32,
-            cursor_bits: CURSOR_BITS.get(self.0) as u32,
+            cursor_mask: CURSOR_MASK.get(self.0) as u32,
             bad_bits: BAD_BITS.get(self.0) as u32,
         }
-    }
-
-    #[inline]
-    const fn min_calls(self) -> u32 {
-        MIN_CALLS.get(self.0) as u32
     }
 
     /// Zero for none.
@@ -132,7 +134,7 @@ impl Limits {
     /// Whether a rule can match in this window at all.
     #[inline]
     pub(crate) const fn may_match(self, closed: Closed) -> bool {
-        let run = self.consecutive_failures();
+        let run = CONSECUTIVE.get(self.0);
         self.ratio_may_match(closed) || closed.pending.is_failure() && run > 0 && closed.bad >= run
     }
 
@@ -143,10 +145,11 @@ impl Limits {
     /// one that fills up, none of them match none.
     #[inline]
     pub(crate) const fn ratio_may_match(self, closed: Closed) -> bool {
-        if closed.lap > 0 {
-            closed.bad >= FLOOR.get(self.0) as u32
+        if closed.full {
+            closed.bad >= FLOOR.get(self.0)
         } else {
-            closed.bad > 0 && closed.cursor >= self.min_calls()
+            seldom();
+            closed.bad > 0
         }
     }
 }
@@ -177,7 +180,7 @@ impl Terms<'_> {
     pub(crate) fn rules(self) -> Rules {
         let limits = self.limits();
         Rules {
-            min_calls: limits.min_calls(),
+            min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
             consecutive_failures: limits.consecutive_failures(),
             failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
             timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),

@@ -5,7 +5,7 @@
 //! +-------+------------+----+-----+---------------------------------------+
 //! | mode  | generation |slot|clean| payload, by mode                      |
 //! +-------+------------+----+-----+---------------------------------------+
-//! closed, observe-only   timed 1 | pending 3 | lap, cursor, bad: 33 in all
+//! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
 //! open, forced open      cause 4 | deadline 33
 //! half-open              cause 4 | attempt 9 | out 8 | passed 8 | inconclusive 8
 //! ```
@@ -13,11 +13,11 @@
 //! `slot` says which of the two config slots the word goes with. `clean` is
 //! set when the window is full of fast successes, and only then; it is zero in every mode without a
 //! window, so that one masked comparison answers "may this success be left
-//! unrecorded". How `lap`, `cursor` and `bad` share their 33 bits depends on the
+//! unrecorded". How `lap`, `cursor` and `bad` share their 32 bits depends on the
 //! window's size ([`Shape`]): what a small window does not need goes to the
 //! lap count, which is what keeps two equal words from meaning different windows.
 
-use crate::bits::Field;
+use crate::bits::{Field, seldom};
 use crate::deadline::Deadline;
 use crate::state::{Cause, State};
 use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
@@ -29,8 +29,9 @@ const SLOT: Field = CLEAN.above(1);
 const GENERATION: Field = SLOT.above(22);
 const MODE: Field = GENERATION.above(3);
 
-const REGION: Field = Field::lowest(33);
-const PENDING: Field = REGION.above(3);
+const PLACE: Field = Field::lowest(32);
+const FULL: Field = PLACE.above(1);
+const PENDING: Field = FULL.above(3);
 const TIMED: Field = PENDING.above(1);
 
 const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
@@ -43,7 +44,7 @@ const ATTEMPT: Field = OUT.above(9);
 
 const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
-    assert!(TIMED.mask() | PENDING.mask() | REGION.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
     assert!(CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
     assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
 };
@@ -72,13 +73,12 @@ pub(crate) struct Word(u64);
 /// The payload of closed and observe-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// How often the cursor has wrapped, in a field that wraps too (to 1):
-    /// zero means that the window is not full yet.
-    pub(crate) lap: u32,
     /// Where the next outcome goes.
     pub(crate) cursor: u32,
+    /// Whether every slot is in use.
+    pub(crate) full: bool,
     /// How many slots are not fast successes, the pending one included.
-    pub(crate) bad: u32,
+    pub(crate) bad: u64,
     /// The outcome of the slot before the cursor, which may not be in the ring yet.
     pub(crate) pending: Slot,
 }
@@ -192,12 +192,11 @@ impl Word {
 
     /// The payload of closed and observe-only.
     #[inline]
-    pub(crate) fn closed(self, shape: Shape) -> Closed {
-        let (lap, cursor, bad) = shape.unpack(REGION.get(self.0));
+    pub(crate) const fn closed(self, shape: Shape) -> Closed {
         Closed {
-            lap,
-            cursor,
-            bad,
+            cursor: (self.0 >> shape.bad_bits) as u32 & shape.cursor_mask,
+            full: FULL.get(self.0) == 1,
+            bad: self.0 & !(u64::MAX << shape.bad_bits),
             pending: Slot::from_bits(PENDING.get(self.0) as u32),
         }
     }
@@ -236,17 +235,47 @@ impl Word {
         }
     }
 
-    /// The same generation with another closed payload.
-    #[inline]
-    pub(crate) fn with_closed(self, shape: Shape, closed: Closed) -> Self {
-        let region = shape.pack(closed.lap, closed.cursor, closed.bad);
-        let clean = closed.lap > 0 && closed.bad == 0;
+    /// The same generation with a window of so many outcomes, at most its size.
+    pub(crate) const fn filled(self, shape: Shape, samples: u32, bad: u32, pending: Slot) -> Self {
+        let full = samples == shape.size;
+        let cursor = if full { 0 } else { samples };
         Self(
-            self.0 & !(CLEAN.mask() | PENDING.mask() | REGION.mask())
-                | CLEAN.put(u64::from(clean))
-                | PENDING.put(u64::from(closed.pending.bits()))
-                | REGION.put(region),
+            self.0 & !(CLEAN.mask() | PENDING.mask() | FULL.mask() | PLACE.mask())
+                | CLEAN.put((full && bad == 0) as u64)
+                | PENDING.put(pending.bits() as u64)
+                | FULL.put(full as u64)
+                | PLACE.put((cursor as u64) << shape.bad_bits | bad as u64),
         )
+    }
+
+    /// The same generation after one more outcome, which pushes `outgoing` out.
+    ///
+    /// A slot read after the word has moved on may be a bad one that this word
+    /// does not count, and the result then makes no sense; the CAS to it fails.
+    #[inline]
+    pub(crate) const fn push(self, shape: Shape, incoming: Slot, outgoing: Slot) -> Self {
+        let mut next =
+            self.0 & !(CLEAN.mask() | PENDING.mask()) | PENDING.put(incoming.bits() as u64);
+        // Branches, where arithmetic would do: what is seldom so is then not waited for.
+        if self.closed(shape).cursor + 1 == shape.size {
+            seldom();
+            next = shape.start_lap(next) | FULL.mask();
+        } else {
+            next += 1 << shape.bad_bits;
+        }
+        if incoming.is_bad() {
+            next = next.wrapping_add(1);
+        }
+        if outgoing.is_bad() {
+            seldom();
+            next = next.wrapping_sub(1);
+        }
+        let pushed = Self(next).closed(shape);
+        if pushed.bad == 0 && pushed.full {
+            seldom();
+            next |= CLEAN.mask();
+        }
+        Self(next)
     }
 
     /// The same generation with another half-open payload.
@@ -334,11 +363,13 @@ fn half_open_bits(half_open: HalfOpen) -> u64 {
         | INCONCLUSIVE.put(u64::from(half_open.inconclusive))
 }
 
-/// A count window's size, and how lap, cursor and bad count share a region of the word.
+/// A count window's size, and how a word holds its place: the bad count
+/// lowest, the cursor above it, and above that the lap, which counts how often
+/// the cursor has wrapped, and wraps too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) size: u32,
-    pub(crate) cursor_bits: u32,
+    pub(crate) cursor_mask: u32,
     pub(crate) bad_bits: u32,
 }
 
@@ -347,7 +378,7 @@ impl Shape {
     pub(crate) const fn new(size: u32) -> Self {
         Self {
             size,
-            cursor_bits: u32::BITS - (size - 1).leading_zeros(),
+            cursor_mask: size.next_power_of_two() - 1,
             bad_bits: u32::BITS - size.leading_zeros(),
         }
     }
@@ -355,7 +386,7 @@ impl Shape {
     /// How many slots of the ring are the window's: all, once it is full.
     #[inline]
     pub(crate) const fn samples(self, closed: Closed) -> u32 {
-        if closed.lap > 0 {
+        if closed.full {
             self.size
         } else {
             closed.cursor
@@ -365,63 +396,39 @@ impl Shape {
     /// The slot of the pending outcome; `None` in an empty window.
     #[inline]
     pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
-        match (closed.cursor, closed.lap) {
-            (0, 0) => None,
-            (0, _) => Some(self.size - 1),
-            (cursor, _) => Some(cursor - 1),
-        }
-    }
-
-    /// `closed` after one more outcome, which pushes `outgoing` out.
-    #[inline]
-    pub(crate) const fn push(self, closed: Closed, incoming: Slot, outgoing: Slot) -> Closed {
-        let wraps = closed.cursor + 1 == self.size;
-        Closed {
-            lap: if !wraps {
-                closed.lap
-            } else if closed.lap as u64 == self.max_lap() {
-                1
+        if closed.cursor == 0 {
+            seldom();
+            return if closed.full {
+                Some(self.size - 1)
             } else {
-                closed.lap + 1
-            },
-            cursor: if wraps { 0 } else { closed.cursor + 1 },
-            // Saturating: a slot read after the word has moved on may be a bad
-            // one that this word does not count. The CAS then fails.
-            bad: (closed.bad + incoming.is_bad() as u32).saturating_sub(outgoing.is_bad() as u32),
-            pending: incoming,
+                None
+            };
         }
+        Some(closed.cursor - 1)
     }
 
-    /// How many outcomes came between two payloads of one generation;
-    /// `u32::MAX` if that cannot be told since the lap count has wrapped.
-    pub(crate) fn distance(self, from: Closed, to: Closed) -> u32 {
-        let total = |closed: Closed| {
-            u64::from(closed.lap) * u64::from(self.size) + u64::from(closed.cursor)
+    const fn lap_shift(self) -> u32 {
+        self.cursor_mask.count_ones() + self.bad_bits
+    }
+
+    /// `word` with its cursor at the start of the next lap.
+    const fn start_lap(self, word: u64) -> u64 {
+        let cursor = (self.cursor_mask as u64) << self.bad_bits;
+        let place = (word & !cursor & PLACE.mask()) + (1 << self.lap_shift());
+        word & !PLACE.mask() | place & PLACE.mask()
+    }
+
+    /// How many outcomes came between two words of one generation;
+    /// `u32::MAX` if that cannot be told since the lap has wrapped.
+    pub(crate) fn distance(self, from: Word, to: Word) -> u32 {
+        let total = |word: Word| {
+            let lap = PLACE.get(word.0) >> self.lap_shift();
+            lap * u64::from(self.size) + u64::from(word.closed(self).cursor)
         };
         let distance = total(to).checked_sub(total(from));
         distance
             .and_then(|distance| u32::try_from(distance).ok())
             .unwrap_or(u32::MAX)
-    }
-
-    #[inline]
-    const fn max_lap(self) -> u64 {
-        REGION.max() >> (self.cursor_bits + self.bad_bits)
-    }
-
-    #[inline]
-    const fn unpack(self, region: u64) -> (u32, u32, u32) {
-        let cursor_and_lap = region >> self.bad_bits;
-        (
-            (cursor_and_lap >> self.cursor_bits) as u32,
-            cursor_and_lap as u32 & ((1 << self.cursor_bits) - 1),
-            region as u32 & ((1 << self.bad_bits) - 1),
-        )
-    }
-
-    #[inline]
-    const fn pack(self, lap: u32, cursor: u32, bad: u32) -> u64 {
-        ((lap as u64) << self.cursor_bits | cursor as u64) << self.bad_bits | bad as u64
     }
 }
 
