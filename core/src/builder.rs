@@ -21,7 +21,7 @@ use crate::side::SideCell;
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
-use crate::window::count::{Far, Ring, Slot, near_words};
+use crate::window::count::{Far, Near, Ring, Slot, near_words};
 use crate::word::{AtomicWord, MAX_ATTEMPT, Shape, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
@@ -234,7 +234,7 @@ impl<C: Clock> Builder<C> {
         let first = match &self.restored {
             Some(snapshot) => {
                 let ring = Ring {
-                    near: &near,
+                    near: Near(&near),
                     far: &far,
                 };
                 First::restored(config, snapshot, ring, self.clock.unix_time(), start)

@@ -2,14 +2,13 @@
 
 use alloc::vec::Vec;
 
-use crate::bits::seldom;
 use crate::deadline::Deadline;
 use crate::outcome::{Counts, Sample};
 use crate::settings::{Settings, Terms};
 use crate::side::SideCell;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
-use crate::window::count::{Far, NEAR_WORDS, Ring, Slot};
+use crate::window::count::{Far, NEAR_WORDS, Near, Ring, Slot};
 use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
 
 /// The word and the near ring words come first, in the order of their
@@ -64,15 +63,37 @@ impl Engine {
     #[inline]
     fn ring(&self) -> Ring<'_> {
         Ring {
-            near: &self.near,
+            near: Near(&self.near),
             far: &self.far,
         }
     }
 
-    /// Records an outcome in the usual case: the permit's generation lasts, no rule
-    /// asks for the call's duration, and none matches. Otherwise does nothing and says false.
-    #[inline(never)]
+    /// Records an outcome if the permit's generation lasts, no rule asks for
+    /// the call's duration, and none matches. Otherwise does nothing and says false.
+    #[inline]
     pub(crate) fn record_untimed(&self, stamp: Stamp, incoming: Slot) -> bool {
+        if incoming.is_bad() {
+            self.record_bad(stamp, incoming)
+        } else {
+            self.record_success(stamp)
+        }
+    }
+
+    #[inline(never)]
+    fn record_success(&self, stamp: Stamp) -> bool {
+        self.record_as_usual(stamp, Slot::FAST_SUCCESS).is_some()
+            || self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS)
+    }
+
+    #[inline(never)]
+    fn record_bad(&self, stamp: Stamp, incoming: Slot) -> bool {
+        self.record_as_usual(stamp, incoming).is_some()
+            || self.record_untimed_anyhow(stamp, incoming)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot) -> bool {
         loop {
             let word = self.word.load();
             if !word.records_untimed(stamp) {
@@ -86,15 +107,44 @@ impl Engine {
         }
     }
 
+    /// [`record`](Self::record), if the window is near and full, no rule can
+    /// match, and the word stands still; `None` otherwise.
+    ///
+    /// It has no loop and calls nothing, so that it needs few registers: what a call
+    /// saves on the stack, its CAS would have to wait for.
+    #[inline(always)]
+    fn record_as_usual(&self, stamp: Stamp, incoming: Slot) -> Option<()> {
+        let word = self.word.load();
+        if !word.records_untimed(stamp) {
+            return None;
+        }
+        let near = Near(&self.near);
+        let terms = self.terms(word);
+        let shape = terms.limits().shape();
+        let closed = word.closed(shape);
+        near.write(shape.pending_at(closed)?, closed.pending, || {
+            self.is_current(word)
+        })?;
+        // Read anew, so that nothing has to be kept over the write.
+        let limits = terms.limits();
+        let shape = limits.shape();
+        let closed = word.closed(shape);
+        let outgoing = near.slot(closed.cursor)?;
+        let pushed = word.push(shape, incoming, outgoing);
+        if !closed.full || limits.may_match(pushed.closed(shape), incoming) {
+            return None;
+        }
+        self.word.try_move(word, pushed).then_some(())
+    }
+
     /// Puts an outcome in the window of `word`, unless a rule matches then.
-    #[inline]
     pub(crate) fn record(&self, word: Word, incoming: Slot) -> Recording {
         let limits = self.terms(word).limits();
         let shape = limits.shape();
         let closed = word.closed(shape);
         self.write_pending(word, shape, closed);
         let pushed = word.push(shape, incoming, self.outgoing(closed));
-        if limits.may_match(pushed.closed(shape))
+        if limits.may_match(pushed.closed(shape), incoming)
             && let Some((cause, counts)) = self.matching_rule(word, incoming)
         {
             return Recording::Matches(cause, counts);
@@ -107,7 +157,6 @@ impl Engine {
     }
 
     /// Puts the pending outcome of a word that records in the ring.
-    #[inline]
     fn write_pending(&self, word: Word, shape: Shape, closed: Closed) {
         if let Some(position) = shape.pending_at(closed) {
             self.ring()
@@ -116,12 +165,10 @@ impl Engine {
     }
 
     /// The slot that the next outcome pushes out.
-    #[inline]
     fn outgoing(&self, closed: Closed) -> Slot {
         if closed.full {
             self.ring().slot(closed.cursor)
         } else {
-            seldom();
             Slot::FAST_SUCCESS
         }
     }

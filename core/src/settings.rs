@@ -16,6 +16,7 @@ use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::outcome::Outcome;
 use crate::rules::Rules;
 use crate::sync::{Acquire, AtomicU64, Release};
+use crate::window::count::Slot;
 use crate::word::{Closed, Shape};
 
 const WORDS: usize = 10;
@@ -131,11 +132,11 @@ impl Limits {
         CONSECUTIVE.get(self.0) as u32
     }
 
-    /// Whether a rule can match in this window at all.
+    /// Whether a rule can match in this window at all, now that `incoming` is in it.
     #[inline]
-    pub(crate) const fn may_match(self, closed: Closed) -> bool {
+    pub(crate) const fn may_match(self, pushed: Closed, incoming: Slot) -> bool {
         let run = CONSECUTIVE.get(self.0);
-        self.ratio_may_match(closed) || closed.pending.is_failure() && run > 0 && closed.bad >= run
+        self.ratio_may_match(pushed) || incoming.is_failure() && run > 0 && pushed.bad >= run
     }
 
     /// Whether a ratio can be reached in this window at all.

@@ -138,26 +138,48 @@ impl Far {
     }
 }
 
+/// The near words alone: all of the ring, if the window is at most 120.
+#[derive(Clone, Copy)]
+pub(crate) struct Near<'a>(pub(crate) &'a [AtomicU64; NEAR_WORDS]);
+
+impl<'a> Near<'a> {
+    #[inline]
+    fn word(self, position: u32) -> Option<&'a AtomicU64> {
+        self.0.get((position / SLOTS) as usize)
+    }
+
+    /// As [`Ring::slot`]; `None` if it is not near.
+    #[inline]
+    pub(crate) fn slot(self, position: u32) -> Option<Slot> {
+        // Relaxed: the load of the breaker's word comes before, and its CAS
+        // validates what was read in between.
+        Some(slot_of(self.word(position)?.load(Relaxed), position))
+    }
+
+    /// As [`Ring::write`]; `None` if it is not near.
+    #[inline]
+    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> Option<()> {
+        write(self.word(position)?, position, slot, current);
+        Some(())
+    }
+}
+
 /// A view of the whole ring.
 #[derive(Clone, Copy)]
 pub(crate) struct Ring<'a> {
-    pub(crate) near: &'a [AtomicU64; NEAR_WORDS],
+    pub(crate) near: Near<'a>,
     pub(crate) far: &'a Far,
 }
 
 impl<'a> Ring<'a> {
     /// The ring word that holds the slot at `position`.
-    #[inline]
     fn word(self, position: u32) -> &'a AtomicU64 {
-        let index = (position / SLOTS) as usize;
-        match self.near.get(index) {
+        match self.near.word(position) {
             Some(word) => word,
-            None => self.far_word(index - NEAR_WORDS),
+            None => self.far_word((position / SLOTS) as usize - NEAR_WORDS),
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn far_word(self, mut index: usize) -> &'a AtomicU64 {
         for words in self.far.segments() {
             match words.get(index) {
@@ -177,38 +199,19 @@ impl<'a> Ring<'a> {
 
     /// The slot at `position`. Relaxed: the load of the breaker's word comes
     /// before, and its CAS validates what was read in between.
-    #[inline]
     pub(crate) fn slot(self, position: u32) -> Slot {
         slot_of(self.word(position).load(Relaxed), position)
     }
 
     /// Writes the pending outcome `slot` to its place, unless it is there, or
     /// the breaker's word is not `current` any more.
-    #[inline]
     pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) {
-        let word = self.word(position);
-        // Acquire: pairs with the CAS below. Whoever sees a later outcome here
-        // finds in `current` that the breaker's word has moved.
-        let seen = word.load(Acquire);
-        let change = u64::from(slot_of(seen, position).0 ^ slot.0);
-        if change == 0 || !current() {
-            return;
-        }
-        let changed = OUTCOMES.get(seen) ^ change << shift(position);
-        let version = VERSION.get(seen).wrapping_add(1) & VERSION.max();
-        // Release: pairs with the load above. A failure means that someone
-        // else has written this outcome, or that the breaker's word has moved.
-        let _ = word.compare_exchange(
-            seen,
-            VERSION.put(version) | OUTCOMES.put(changed),
-            AcqRel,
-            Relaxed,
-        );
+        write(self.word(position), position, slot, current);
     }
 
     /// The ring's words up to `end` slots, each with those of its outcomes that are in `start..end`.
     fn masked(self, start: u32, end: u32) -> impl Iterator<Item = (u64, u64)> {
-        let words = self.near.iter().chain(self.far.segments().flatten());
+        let words = self.near.0.iter().chain(self.far.segments().flatten());
         let first = start / SLOTS;
         (first..end.div_ceil(SLOTS))
             .zip(words.skip(first as usize))
@@ -243,6 +246,22 @@ impl<'a> Ring<'a> {
         self.masked(start, end)
             .all(|(outcomes, mask)| outcomes & each == mask & each)
     }
+}
+
+#[inline]
+fn write(word: &AtomicU64, position: u32, slot: Slot, current: impl Fn() -> bool) {
+    // Acquire: pairs with the CAS below. Whoever sees a later outcome here
+    // finds in `current` that the breaker's word has moved.
+    let seen = word.load(Acquire);
+    let change = u64::from(slot_of(seen, position).0 ^ slot.0);
+    if change == 0 || !current() {
+        return;
+    }
+    // The version is topmost: what it overflows by is lost.
+    let changed = (seen ^ change << shift(position)).wrapping_add(VERSION.put(1));
+    // Release: pairs with the load above. A failure means that someone
+    // else has written this outcome, or that the breaker's word has moved.
+    let _ = word.compare_exchange(seen, changed, AcqRel, Relaxed);
 }
 
 /// Near words of an empty ring.
