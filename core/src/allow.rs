@@ -2,10 +2,10 @@
 
 use alloc::sync::Arc;
 
-use crate::breaker::{Breaker, Reading, remaining};
+use crate::breaker::{Breaker, Reading, left};
 use crate::clock::Clock;
 use crate::deadline::Deadline;
-use crate::error::Rejected;
+use crate::error::{Left, Rejected};
 use crate::outcome::Counts;
 use crate::permit::{OwnedPermit, Permit, Token};
 use crate::state::{Cause, State};
@@ -76,8 +76,8 @@ impl<C: Clock> Breaker<C> {
                         return Err(Rejected {
                             state: word.state(),
                             cause: word.waiting().0,
-                            retry_after: remaining(word, deadline, now.get()),
                             generation: word.generation(),
+                            left: left(word, deadline, now.get()),
                         });
                     }
                     let first = HalfOpen {
@@ -125,8 +125,8 @@ impl<C: Clock> Breaker<C> {
             Err(Rejected {
                 state: State::HalfOpen,
                 cause: half_open.cause,
-                retry_after: None,
                 generation: word.generation(),
+                left: Left::UNKNOWN,
             })
         })
     }

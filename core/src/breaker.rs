@@ -12,12 +12,13 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Window};
 use crate::deadline::Deadline;
 use crate::engine::Engine;
+use crate::error::Left;
 use crate::event::Event;
 use crate::hub::Hub;
 use crate::outcome::{Counts, Sample};
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
-use crate::sync::{Acquire, AtomicU64, Relaxed, relax};
+use crate::sync::{Acquire, AtomicU64, Relaxed};
 use crate::word::{Shape, Word};
 
 /// A circuit breaker.
@@ -108,13 +109,13 @@ impl<C> Breaker<C> {
     /// The config in force. Durations above 584 years read as that long.
     pub fn config(&self) -> Config {
         loop {
-            // Both Acquire: pair with the turns' ends in `reconfigure`.
+            // Both Acquire: pair with the turns in `reconfigure`. Within one turn,
+            // the slot that the word goes with, before or after its move, is whole.
             let turn = self.turns.load(Acquire);
             let config = self.engine.terms(self.engine.word.load()).config();
-            if turn.is_multiple_of(2) && self.turns.load(Acquire) == turn {
+            if self.turns.load(Acquire) == turn {
                 return config;
             }
-            relax();
         }
     }
 }
@@ -239,7 +240,7 @@ impl<C: Clock> Breaker<C> {
                 if deadline.is_over(now.get()) {
                     snapshot.state = State::HalfOpen;
                 } else {
-                    snapshot.remaining = remaining(word, deadline, now.get());
+                    snapshot.remaining = left(word, deadline, now.get()).duration();
                 }
             }
             State::HalfOpen => {
@@ -277,14 +278,15 @@ impl<C: Clock> Breaker<C> {
     }
 }
 
-/// The time left of a wait. An open wait that never ends saturates; a forced
-/// opening without an end has none.
-pub(crate) fn remaining(word: Word, deadline: Deadline, now: u64) -> Option<Duration> {
-    let left = deadline.left(now);
-    if word.state() == State::Open {
-        return Some(left.unwrap_or(Duration::MAX));
+/// The time left of a wait. An open wait that never ends is endless; of a
+/// forced opening without an end no clock can tell.
+#[inline]
+pub(crate) fn left(word: Word, deadline: Deadline, now: u64) -> Left {
+    match deadline.left(now) {
+        Some(nanos) => Left::nanos(nanos),
+        None if word.state() == State::Open => Left::ENDLESS,
+        None => Left::UNKNOWN,
     }
-    left
 }
 
 /// The clock, read at most once in a call.

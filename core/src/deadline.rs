@@ -1,7 +1,5 @@
 //! Points in time at which a wait or a lease is over.
 
-use core::time::Duration;
-
 /// A point in time in whole microseconds since the breaker's start, rounded
 /// up, so that nothing is over early. What lies more than 35 years ahead never comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,12 +58,12 @@ impl Deadline {
         self != Self::NEVER && self.0 * 1000 <= now
     }
 
-    /// The time left; `None` for one that never comes.
+    /// The nanoseconds left; `None` for one that never comes.
     #[inline]
-    pub(crate) fn left(self, now: u64) -> Option<Duration> {
+    pub(crate) fn left(self, now: u64) -> Option<u64> {
         if self == Self::NEVER {
             return None;
         }
-        Some(Duration::from_nanos((self.0 * 1000).saturating_sub(now)))
+        Some((self.0 * 1000).saturating_sub(now))
     }
 }

@@ -7,7 +7,7 @@ use crate::outcome::{Counts, Sample};
 use crate::settings::{Settings, Terms};
 use crate::side::SideCell;
 use crate::state::{Cause, State};
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Backoff};
 use crate::window::count::{Far, NEAR_WORDS, Near, Ring, Slot};
 use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
 
@@ -69,31 +69,34 @@ impl Engine {
     }
 
     /// Records an outcome if the permit's generation lasts, no rule asks for
-    /// the call's duration, and none matches. Otherwise does nothing and says false.
+    /// the call's duration, and none matches. Otherwise does nothing and says
+    /// false. Begins with `word`, the caller's look at it.
     #[inline]
-    pub(crate) fn record_untimed(&self, stamp: Stamp, incoming: Slot) -> bool {
+    pub(crate) fn record_untimed(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
         if incoming.is_bad() {
-            self.record_bad(stamp, incoming)
+            self.record_bad(word, stamp, incoming)
         } else {
-            self.record_success(stamp)
+            self.record_success(word, stamp)
         }
     }
 
     #[inline(never)]
-    fn record_success(&self, stamp: Stamp) -> bool {
-        self.record_as_usual(stamp, Slot::FAST_SUCCESS).is_some()
+    fn record_success(&self, word: Word, stamp: Stamp) -> bool {
+        self.record_as_usual(word, stamp, Slot::FAST_SUCCESS)
+            .is_some()
             || self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS)
     }
 
     #[inline(never)]
-    fn record_bad(&self, stamp: Stamp, incoming: Slot) -> bool {
-        self.record_as_usual(stamp, incoming).is_some()
+    fn record_bad(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
+        self.record_as_usual(word, stamp, incoming).is_some()
             || self.record_untimed_anyhow(stamp, incoming)
     }
 
     #[cold]
     #[inline(never)]
     fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot) -> bool {
+        let mut backoff = Backoff::new();
         loop {
             let word = self.word.load();
             if !word.records_untimed(stamp) {
@@ -101,7 +104,7 @@ impl Engine {
             }
             match self.record(word, incoming) {
                 Recording::Done => return true,
-                Recording::Moved => {}
+                Recording::Moved => backoff.pause(),
                 Recording::Matches(..) => return false,
             }
         }
@@ -113,25 +116,22 @@ impl Engine {
     /// It has no loop and calls nothing, so that it needs few registers: what a call
     /// saves on the stack, its CAS would have to wait for.
     #[inline(always)]
-    fn record_as_usual(&self, stamp: Stamp, incoming: Slot) -> Option<()> {
-        let word = self.word.load();
+    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Slot) -> Option<()> {
         if !word.records_untimed(stamp) {
             return None;
         }
-        let near = Near(&self.near);
-        let terms = self.terms(word);
-        let shape = terms.limits().shape();
+        let limits = self.terms(word).limits();
+        let shape = limits.near_shape()?;
         let closed = word.closed(shape);
+        if !closed.full {
+            return None;
+        }
+        let near = Near(&self.near);
         near.write(shape.pending_at(closed)?, closed.pending, || {
             self.is_current(word)
         })?;
-        // Read anew, so that nothing has to be kept over the write.
-        let limits = terms.limits();
-        let shape = limits.shape();
-        let closed = word.closed(shape);
-        let outgoing = near.slot(closed.cursor)?;
-        let pushed = word.push(shape, incoming, outgoing);
-        if !closed.full || limits.may_match(pushed.closed(shape), incoming) {
+        let pushed = word.push(shape, incoming, near.slot(closed.cursor)?);
+        if limits.full_may_match(pushed.closed(shape), incoming) {
             return None;
         }
         self.word.try_move(word, pushed).then_some(())

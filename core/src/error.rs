@@ -8,12 +8,36 @@ use core::time::Duration;
 use crate::state::{Cause, State};
 
 /// Why a call was not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected {
     pub(crate) state: State,
     pub(crate) cause: Cause,
-    pub(crate) retry_after: Option<Duration>,
     pub(crate) generation: u32,
+    pub(crate) left: Left,
+}
+
+/// The time left, in nanoseconds: a rejection is made more often than this is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left(u64);
+
+impl Left {
+    /// No clock can tell.
+    pub(crate) const UNKNOWN: Self = Self(u64::MAX);
+    /// A wait that never ends.
+    pub(crate) const ENDLESS: Self = Self(u64::MAX - 1);
+
+    #[inline]
+    pub(crate) fn nanos(nanos: u64) -> Self {
+        Self(nanos.min(Self::ENDLESS.0 - 1))
+    }
+
+    pub(crate) const fn duration(self) -> Option<Duration> {
+        match self {
+            Self::UNKNOWN => None,
+            Self::ENDLESS => Some(Duration::MAX),
+            Self(nanos) => Some(Duration::from_nanos(nanos)),
+        }
+    }
 }
 
 impl Rejected {
@@ -32,7 +56,7 @@ impl Rejected {
     /// `None` when no clock can tell: all probe slots of a half-open breaker
     /// are taken, or an operator forced it open without an end.
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.left.duration()
     }
 
     /// The generation that rejected the call.
@@ -44,11 +68,22 @@ impl Rejected {
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "circuit breaker is {} ({})", self.state, self.cause)?;
-        match (self.state, self.retry_after) {
+        match (self.state, self.retry_after()) {
             (_, Some(left)) => write!(f, "; retry in {left:.1?}"),
             (State::HalfOpen, None) => f.write_str("; all probes are out, their outcome decides"),
             (_, None) => f.write_str("; until an operator ends it"),
         }
+    }
+}
+
+impl fmt::Debug for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected")
+            .field("state", &self.state)
+            .field("cause", &self.cause)
+            .field("retry_after", &self.retry_after())
+            .field("generation", &self.generation)
+            .finish()
     }
 }
 

@@ -37,7 +37,7 @@ use core::time::Duration;
 
 use crate::clock::saturating_nanos;
 use crate::config::{Config, OpenWait, Window};
-use crate::error::{ConfigError, Rejected};
+use crate::error::{ConfigError, Left, Rejected};
 use crate::event::Event;
 use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::rules;
@@ -311,8 +311,12 @@ impl Model {
         Rejected {
             state: self.mode.name(),
             cause,
-            retry_after,
             generation: self.generation,
+            left: match retry_after {
+                None => Left::UNKNOWN,
+                Some(Duration::MAX) => Left::ENDLESS,
+                Some(left) => Left::nanos(saturating_nanos(left)),
+            },
         }
     }
 }

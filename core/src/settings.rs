@@ -126,6 +126,12 @@ impl Limits {
         }
     }
 
+    /// The shape of a window whose ring is near; `None` if it is larger.
+    #[inline]
+    pub(crate) const fn near_shape(self) -> Option<Shape> {
+        Shape::near(SIZE.get(self.0) as u32)
+    }
+
     /// Zero for none.
     #[inline]
     pub(crate) const fn consecutive_failures(self) -> u32 {
@@ -135,8 +141,13 @@ impl Limits {
     /// Whether a rule can match in this window at all, now that `incoming` is in it.
     #[inline]
     pub(crate) const fn may_match(self, pushed: Closed, incoming: Slot) -> bool {
-        let run = CONSECUTIVE.get(self.0);
-        self.ratio_may_match(pushed) || incoming.is_failure() && run > 0 && pushed.bad >= run
+        self.ratio_may_match(pushed) || self.run_may_match(pushed, incoming)
+    }
+
+    /// As [`may_match`](Self::may_match), in a window that is known to be full.
+    #[inline]
+    pub(crate) const fn full_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+        pushed.bad >= FLOOR.get(self.0) || self.run_may_match(pushed, incoming)
     }
 
     /// Whether a ratio can be reached in this window at all.
@@ -145,13 +156,18 @@ impl Limits {
     /// than the least number that reaches the lowest ratio match none; in
     /// one that fills up, none of them match none.
     #[inline]
-    pub(crate) const fn ratio_may_match(self, closed: Closed) -> bool {
-        if closed.full {
-            closed.bad >= FLOOR.get(self.0)
+    pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
+        if pushed.full {
+            pushed.bad >= FLOOR.get(self.0)
         } else {
-            seldom();
-            closed.bad > 0
+            pushed.bad > 0
         }
+    }
+
+    #[inline]
+    const fn run_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+        let run = CONSECUTIVE.get(self.0);
+        incoming.is_failure() && run > 0 && pushed.bad >= run
     }
 }
 

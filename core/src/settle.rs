@@ -40,13 +40,13 @@ impl<C: Clock> Breaker<C> {
     #[inline]
     pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
         let success = report.outcome == Outcome::Success;
-        let word = self.engine.word.glance();
+        let word = self.engine.word.load();
         // A full window of fast successes stays one: the healthy case writes nothing.
         if success && word.is_unmoved_by_success(token.stamp()) {
             return Settled::Recorded;
         }
         if let Some(slot) = Slot::of_untimed(report.outcome)
-            && self.engine.record_untimed(token.stamp(), slot)
+            && self.engine.record_untimed(word, token.stamp(), slot)
         {
             return Settled::Recorded;
         }

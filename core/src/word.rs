@@ -21,7 +21,7 @@ use crate::bits::{Field, seldom};
 use crate::deadline::Deadline;
 use crate::state::{Cause, State};
 use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
-use crate::window::count::Slot;
+use crate::window::count::{NEAR_SIZE, Slot};
 
 const PAYLOAD: Field = Field::lowest(37);
 const CLEAN: Field = PAYLOAD.above(1);
@@ -53,10 +53,14 @@ const _: () = {
 pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What may be settled by a permit: the mode and generation that granted it.
+/// One bit more says that the mode does not record, which keeps such a
+/// stamp from comparing equal where only those that record are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
+    const RECORDS_NOT: u64 = 1;
+
     pub(crate) fn generation(self) -> u32 {
         Word(self.0).generation()
     }
@@ -142,7 +146,12 @@ impl Word {
 
     #[inline]
     pub(crate) const fn stamp(self) -> Stamp {
-        Stamp(self.0 & (MODE.mask() | GENERATION.mask()))
+        let not = if self.is_recording() {
+            0
+        } else {
+            Stamp::RECORDS_NOT
+        };
+        Stamp(self.0 & (MODE.mask() | GENERATION.mask()) | not)
     }
 
     #[inline]
@@ -181,7 +190,6 @@ impl Word {
     #[inline]
     pub(crate) const fn records_untimed(self, stamp: Stamp) -> bool {
         self.0 & (MODE.mask() | GENERATION.mask() | TIMED.mask()) == stamp.0
-            && Word(stamp.0).is_recording()
     }
 
     /// Closed and observe-only: whether a rule needs the start time of calls.
@@ -271,9 +279,11 @@ impl Word {
             next = next.wrapping_sub(1);
         }
         let pushed = Self(next).closed(shape);
-        if pushed.bad == 0 && pushed.full {
+        if pushed.bad == 0 {
             seldom();
-            next |= CLEAN.mask();
+            if pushed.full {
+                next |= CLEAN.mask();
+            }
         }
         Self(next)
     }
@@ -376,11 +386,27 @@ pub(crate) struct Shape {
 impl Shape {
     /// The shape of a window of `size` outcomes, 1 to 4096.
     pub(crate) const fn new(size: u32) -> Self {
-        Self {
-            size,
-            cursor_mask: size.next_power_of_two() - 1,
-            bad_bits: u32::BITS - size.leading_zeros(),
+        match Self::near(size) {
+            Some(shape) => shape,
+            None => Self {
+                size,
+                cursor_mask: size.next_power_of_two() - 1,
+                bad_bits: u32::BITS - size.leading_zeros(),
+            },
         }
+    }
+
+    /// The shape of a window whose ring is near: its widths are constants.
+    #[inline]
+    pub(crate) const fn near(size: u32) -> Option<Self> {
+        if size > NEAR_SIZE {
+            return None;
+        }
+        Some(Self {
+            size,
+            cursor_mask: 127,
+            bad_bits: 7,
+        })
     }
 
     /// How many slots of the ring are the window's: all, once it is full.

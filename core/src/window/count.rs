@@ -31,6 +31,9 @@ const VERSION: Field = OUTCOMES.above(32);
 /// Ring words that lie in the block of the breaker's word.
 pub(crate) const NEAR_WORDS: usize = 15;
 
+/// The largest window that fits in them.
+pub(crate) const NEAR_SIZE: u32 = NEAR_WORDS as u32 * SLOTS;
+
 /// What a slot says of an outcome; zero is a fast success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
