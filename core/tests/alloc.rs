@@ -1,0 +1,269 @@
+//! What a breaker allocates: itself, once.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use cutout::{
+    Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Report, Settled, SlowRule, State,
+    SystemClock, Window,
+};
+
+/// The system's allocator, counting per thread, since tests run beside each other.
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(bytes: i64) {
+    // A thread that is going away has no counters any more.
+    let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+    let _ = BYTES.try_with(|held| held.set(held.get() + bytes));
+}
+
+// SAFETY: it passes every call on to the system's allocator, as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How many allocations and deallocations `call` makes.
+fn calls(call: impl FnOnce()) -> u64 {
+    let before = CALLS.get();
+    call();
+    CALLS.get() - before
+}
+
+/// How many bytes `call` leaves allocated.
+fn bytes_left(call: impl FnOnce()) -> i64 {
+    let before = BYTES.get();
+    call();
+    BYTES.get() - before
+}
+
+const WAIT: Duration = Duration::from_secs(10);
+const LEASE: Duration = Duration::from_secs(5);
+
+fn builder(clock: &ManualClock) -> Builder<ManualClock> {
+    Breaker::builder()
+        .window(Window::count(100))
+        .min_calls(100)
+        .failure_ratio(1.0)
+        .open_wait(OpenWait::fixed(WAIT))
+        .probe_lease(LEASE)
+        .max_probes(2)
+        .successes_to_close(2)
+        .clock(clock.clone())
+}
+
+/// Once through all states and back to an empty closed one: eight transitions.
+fn cycle(breaker: &Breaker<ManualClock>, clock: &ManualClock) {
+    let call = |outcome: Outcome| breaker.allow().unwrap().done(outcome);
+    // Closed: filling up, healthy, mixed.
+    for _ in 0..250 {
+        call(Outcome::Success);
+    }
+    for _ in 0..99 {
+        call(Outcome::Failure);
+        call(Outcome::Ignored);
+    }
+    assert_eq!(call(Outcome::Timeout), Settled::Tripped);
+    assert!(breaker.allow().is_err());
+    // Half-open: a failed probe.
+    clock.advance(WAIT);
+    assert_eq!(call(Outcome::Failure), Settled::Reopened);
+    clock.advance(WAIT);
+    // Half-open: slots taken, one given back, both lost, reclaimed.
+    let [first, second] = [(), ()].map(|()| breaker.allow().unwrap());
+    assert!(breaker.allow().is_err());
+    drop(first);
+    std::mem::forget(breaker.allow());
+    clock.advance(LEASE);
+    let reclaimed = breaker.allow().unwrap();
+    assert_eq!(second.success(), Settled::Stale);
+    assert_eq!(reclaimed.success(), Settled::Recorded);
+    // An outcome with a wait of its own, then back to closed.
+    let asked = Report::from(Outcome::Timeout).retry_after(WAIT * 2);
+    assert_eq!(breaker.allow().unwrap().done(asked), Settled::Reopened);
+    clock.advance(WAIT * 2);
+    assert_eq!(call(Outcome::Success), Settled::Recorded);
+    assert_eq!(call(Outcome::Success), Settled::Closed);
+}
+
+#[test]
+fn no_call_allocates_in_any_state() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).build().unwrap();
+    assert_eq!(calls(|| cycle(&breaker, &clock)), 0);
+}
+
+#[test]
+fn no_call_allocates_in_a_window_that_is_too_large_for_the_first_line() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).window(Window::count(4096)).build().unwrap();
+    let each = [Outcome::Success, Outcome::Failure, Outcome::Timeout];
+    let settle_all = || {
+        for outcome in each.into_iter().cycle().take(10_000) {
+            breaker.allow().unwrap().done(outcome);
+        }
+    };
+    assert_eq!(calls(settle_all), 0);
+}
+
+#[test]
+fn no_call_allocates_with_a_slow_rule() {
+    let clock = ManualClock::new();
+    let slow = SlowRule {
+        limit: Duration::from_secs(1),
+        ratio: 0.5,
+    };
+    let breaker = builder(&clock).slow(slow).build().unwrap();
+    assert_eq!(calls(|| cycle(&breaker, &clock)), 0);
+}
+
+#[test]
+fn no_call_allocates_in_an_operators_state() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).consecutive_failures(2).build().unwrap();
+    breaker.disable("drill");
+    let settle = || assert_eq!(breaker.allow().unwrap().failure(), Settled::Ignored);
+    assert_eq!(calls(settle), 0);
+    breaker.observe_only("drill");
+    let would_trip = || {
+        breaker.allow().unwrap().failure();
+        assert_eq!(breaker.allow().unwrap().failure(), Settled::WouldTrip);
+    };
+    assert_eq!(calls(would_trip), 0);
+    breaker.force_open(None, "drill");
+    assert_eq!(calls(|| assert!(breaker.allow().is_err())), 0);
+}
+
+#[test]
+fn an_owned_permit_allocates_nothing() {
+    let breaker = Arc::new(builder(&ManualClock::new()).build().unwrap());
+    let settle = || assert_eq!(breaker.allow_owned().unwrap().success(), Settled::Recorded);
+    assert_eq!(calls(settle), 0);
+}
+
+#[test]
+fn reading_the_state_allocates_nothing() {
+    let breaker = builder(&ManualClock::new()).build().unwrap();
+    let read = || {
+        assert_eq!(breaker.state(), State::Closed);
+        assert!(breaker.is_available());
+        assert_eq!(breaker.generation(), 0);
+    };
+    assert_eq!(calls(read), 0);
+}
+
+#[test]
+fn transitions_allocate_nothing_with_a_listener_and_a_log() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).listener(|_| ()).log(true).build().unwrap();
+    assert_eq!(calls(|| cycle(&breaker, &clock)), 0, "the first time");
+    for _ in 0..20 {
+        assert_eq!(calls(|| cycle(&breaker, &clock)), 0, "a log that is full");
+    }
+}
+
+#[test]
+fn transitions_allocate_nothing_while_fewer_than_64_wait_for_a_listener() {
+    let breaker = Arc::new(OnceLock::<Breaker<ManualClock>>::new());
+    let heard = Arc::new(AtomicU32::new(0));
+    let reason: Arc<str> = "drill".into();
+    let built = {
+        let (breaker, heard, reason) = (breaker.clone(), heard.clone(), reason.clone());
+        builder(&ManualClock::new())
+            .listener(move |_| {
+                if heard.fetch_add(1, Ordering::Relaxed) == 0 {
+                    for _ in 0..63 {
+                        breaker.get().unwrap().disable(reason.clone());
+                    }
+                }
+            })
+            .build()
+            .unwrap()
+    };
+    let breaker = breaker.get_or_init(|| built);
+    assert_eq!(calls(|| breaker.close(reason)), 0);
+    assert_eq!(heard.load(Ordering::Relaxed), 64);
+}
+
+#[test]
+fn ten_thousand_cycles_leave_no_byte() {
+    let clock = ManualClock::new();
+    let breaker = || builder(&clock).log(true).listener(|_| ()).build().unwrap();
+    let left = bytes_left(|| {
+        let breaker = breaker();
+        let growth = bytes_left(|| {
+            for _ in 0..10_000 {
+                breaker.force_open(Some(WAIT), "drill");
+                clock.advance(WAIT);
+                for _ in 0..2 {
+                    breaker.allow().unwrap().success();
+                }
+                assert_eq!(breaker.state(), State::Closed);
+            }
+        });
+        // What is held in between is the log: its last reasons, its queue.
+        assert!(growth < 16 << 10, "{growth} bytes held after 10 000 cycles");
+    });
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_thousand_reconfigurations_leave_no_byte() {
+    let left = bytes_left(|| {
+        let breaker = Breaker::new(Config::default()).unwrap();
+        let reconfigure = |size| {
+            let window = Window::count(size);
+            let config = Config {
+                window,
+                ..Config::default()
+            };
+            breaker.reconfigure(config).unwrap();
+        };
+        for size in [4096, 20, 121] {
+            reconfigure(size);
+        }
+        let growth = bytes_left(|| (0..1_000).for_each(|round| reconfigure(20 + round)));
+        assert_eq!(growth, 0, "a breaker does not grow with each config");
+    });
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_breaker_with_a_window_of_100_takes_at_most_512_bytes() {
+    let mut heap = 0;
+    let left = bytes_left(|| {
+        let mut breaker = None;
+        heap = bytes_left(|| {
+            let config = Config {
+                window: Window::count(100),
+                ..Config::default()
+            };
+            breaker = Some(Breaker::new(config).unwrap());
+        });
+        assert!(breaker.is_some());
+    });
+    assert_eq!(left, 0);
+    let inline = size_of::<Breaker<SystemClock>>() as i64;
+    println!("{inline} bytes inline, {heap} on the heap");
+    assert!(inline + heap <= 512, "{inline} + {heap} bytes");
+}

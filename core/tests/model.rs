@@ -1,0 +1,541 @@
+//! Random programs, run on a breaker and on the sequential model: answers,
+//! states, windows, and transitions must agree after every step.
+
+mod lockstep;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic;
+use std::time::Duration;
+
+use cutout::{
+    Cause, Config, ManualClock, OpenWait, Outcome, Report, Sample, SlowRule, Snapshot, State,
+    Window,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRunner};
+
+use lockstep::{Held, Lockstep};
+
+const CASES: u32 = 8_000;
+
+#[test]
+fn the_breaker_does_what_the_model_does() {
+    let config = ProptestConfig {
+        cases: CASES,
+        // A program that failed is worth a replay of its own in `scenarios.rs`.
+        failure_persistence: None,
+        // The default, ChaCha, takes most of the time in an unoptimized build.
+        rng_algorithm: RngAlgorithm::XorShift,
+        ..ProptestConfig::default()
+    };
+    let seen = RefCell::new(BTreeSet::new());
+    // A program that fails panics many times while it shrinks; the error says it once.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let result = TestRunner::new(config).run(&program(), |program| {
+        let came_to = run(program);
+        seen.borrow_mut().extend(came_to);
+        Ok(())
+    });
+    panic::set_hook(hook);
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+
+    // Programs that never get anywhere would prove little.
+    let seen = seen.into_inner();
+    for expected in EXPECTED {
+        assert!(seen.contains(*expected), "{expected} not seen in {seen:?}");
+    }
+}
+
+/// What some program must have come to: each transition's cause, each answer.
+const EXPECTED: &[&str] = &[
+    "ConsecutiveFailures",
+    "FailureRatio",
+    "TimeoutRatio",
+    "SlowRatio",
+    "ProbeFailed",
+    "ProbeTimedOut",
+    "ProbeSlow",
+    "ProbesInconclusive",
+    "ProbesPassed",
+    "WaitElapsed",
+    "LeaseLost",
+    "Operator",
+    "Reconfigured",
+    "Recorded",
+    "Ignored",
+    "Tripped",
+    "WouldTrip",
+    "Reopened",
+    "Closed",
+    "Stale",
+    "Rejected by Open",
+    "Rejected by HalfOpen",
+    "Rejected by ForcedOpen",
+    "Refused",
+    "Restored Closed",
+    "Restored Open",
+    "Restored HalfOpen",
+    "Restored ForcedOpen",
+    "Restored Disabled",
+    "Restored ObserveOnly",
+];
+
+/// A life of a breaker.
+#[derive(Clone, Debug)]
+struct Program {
+    config: Config,
+    /// The clocks' readings when it is built.
+    start: Duration,
+    wall: Duration,
+    log: bool,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Ask for admission and keep the permit.
+    Allow,
+    /// Settle a kept permit, or end it otherwise.
+    Done(prop::sample::Index, Report),
+    Drop(prop::sample::Index),
+    Panic(prop::sample::Index),
+    Forget(prop::sample::Index),
+    /// So many calls that end at once.
+    Calls(u32, Report),
+    /// Move the clock: forward, to the next deadline and so many nanoseconds
+    /// on, back, or to a reading.
+    Advance(Duration),
+    ToDeadline(i64),
+    Back(Duration),
+    SetClock(Duration),
+    SetWall(Duration),
+    /// The shortest way to half-open: forced open for a moment, then a probe.
+    Probe,
+    ForceOpen(Option<Duration>),
+    Close,
+    Disable,
+    ObserveOnly,
+    Reconfigure(Change),
+    /// Take a snapshot; go on in a breaker built from it.
+    Save,
+    Restart(Forgery, Change),
+}
+
+/// A change to a config; what comes out may be illegal.
+#[derive(Clone, Debug)]
+enum Change {
+    Nothing,
+    All(Config),
+    Window(u32),
+    MinCalls(u32),
+    FailureRatio(Option<f64>),
+    Slow(Option<SlowRule>),
+    Consecutive(Option<u32>),
+    OpenWait(OpenWait),
+    Quota(u32, u32, u32),
+    Lease(Option<Duration>),
+}
+
+/// A change to a snapshot that was stored.
+#[derive(Clone, Debug)]
+enum Forgery {
+    None,
+    Remaining(Option<Duration>),
+    Attempt(u32),
+    Generation(u32),
+    Cause(Option<Cause>),
+    Sample(Sample),
+    State(State),
+}
+
+/// Runs a program and tells what was seen on the way.
+fn run(program: Program) -> BTreeSet<String> {
+    let clock = ManualClock::new();
+    clock.set(program.start);
+    clock.set_unix_time(program.wall);
+    let mut both = Lockstep::new(program.config, &clock, program.log).unwrap();
+    let mut held: Vec<Held> = Vec::new();
+    let mut saved = None;
+    let mut seen = BTreeSet::new();
+
+    for step in program.steps {
+        let mut pick = |index: prop::sample::Index| {
+            (!held.is_empty()).then(|| held.swap_remove(index.index(held.len())))
+        };
+        match step {
+            Step::Allow => match both.allow() {
+                Ok(permit) => held.push(permit),
+                Err(rejected) => {
+                    seen.insert(format!("Rejected by {:?}", rejected.state()));
+                }
+            },
+            Step::Done(index, report) => {
+                if let Some(permit) = pick(index) {
+                    seen.insert(format!("{:?}", both.done(permit, report)));
+                }
+            }
+            Step::Drop(index) => {
+                if let Some(permit) = pick(index) {
+                    both.drop(permit);
+                }
+            }
+            Step::Panic(index) => {
+                if let Some(permit) = pick(index) {
+                    both.panic(permit);
+                }
+            }
+            Step::Forget(index) => {
+                if let Some(permit) = pick(index) {
+                    both.forget(permit);
+                }
+            }
+            Step::Calls(times, report) => {
+                if let Some(Ok(settled)) = both.calls(times, report) {
+                    seen.insert(format!("{settled:?}"));
+                }
+            }
+            Step::Advance(by) => both.advance(by),
+            Step::ToDeadline(by) => {
+                if let Some(deadline) = both.model().deadline() {
+                    both.set_clock(deadline.saturating_add_signed(by));
+                }
+            }
+            Step::Back(by) => both.set_clock(both.now().saturating_sub(nanos(by))),
+            Step::SetClock(reading) => both.set_clock(nanos(reading)),
+            Step::SetWall(since_epoch) => both.set_wall(since_epoch),
+            Step::Probe => {
+                both.force_open(Some(Duration::from_micros(1)));
+                both.advance(Duration::from_micros(2));
+                held.extend(both.allow());
+            }
+            Step::ForceOpen(how_long) => both.force_open(how_long),
+            Step::Close => both.close(),
+            Step::Disable => both.disable(),
+            Step::ObserveOnly => both.observe_only(),
+            Step::Reconfigure(change) => {
+                let config = change.apply(both.model().config());
+                if both.reconfigure(config).is_err() {
+                    seen.insert("Refused".to_owned());
+                }
+            }
+            Step::Save => saved = Some(both.snapshot()),
+            Step::Restart(forgery, change) => {
+                let snapshot = saved.take().unwrap_or_else(|| both.snapshot());
+                let snapshot = forgery.apply(snapshot);
+                let config = change.apply(both.model().config());
+                let restored = Lockstep::restore(config, &clock, program.log, &snapshot);
+                if let Ok(restored) = restored {
+                    seen.insert(format!("Restored {:?}", snapshot.state));
+                    seen.extend(causes(&both));
+                    held.clear();
+                    both = restored;
+                }
+            }
+        }
+    }
+    seen.extend(causes(&both));
+    seen
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn causes(both: &Lockstep) -> impl Iterator<Item = String> {
+    let causes = both.history().iter().map(|event| event.cause);
+    causes.map(|cause| format!("{cause:?}"))
+}
+
+impl Change {
+    fn apply(self, mut config: Config) -> Config {
+        match self {
+            Self::Nothing => {}
+            Self::All(other) => config = other,
+            Self::Window(size) => config.window = Window::count(size),
+            Self::MinCalls(calls) => config.min_calls = calls,
+            Self::FailureRatio(ratio) => config.failure_ratio = ratio,
+            Self::Slow(rule) => config.slow = rule,
+            Self::Consecutive(run) => config.consecutive_failures = run,
+            Self::OpenWait(wait) => config.open_wait = wait,
+            Self::Quota(probes, successes, inconclusive) => {
+                config.max_probes = probes;
+                config.successes_to_close = successes;
+                config.max_inconclusive = inconclusive;
+            }
+            Self::Lease(lease) => config.probe_lease = lease,
+        }
+        config
+    }
+}
+
+impl Forgery {
+    fn apply(self, mut snapshot: Snapshot) -> Snapshot {
+        match self {
+            Self::None => {}
+            Self::Remaining(left) => snapshot.remaining = left,
+            Self::Attempt(attempt) => snapshot.attempt = attempt,
+            Self::Generation(generation) => snapshot.generation = generation,
+            Self::Cause(cause) => snapshot.cause = cause,
+            Self::Sample(sample) => snapshot.samples.push(sample),
+            Self::State(state) => snapshot.state = state,
+        }
+        snapshot
+    }
+}
+
+// Programs.
+
+fn program() -> impl Strategy<Value = Program> {
+    (
+        config(),
+        prop_oneof![Just(Duration::ZERO), duration()],
+        prop_oneof![Just(Duration::ZERO), duration()],
+        any::<bool>(),
+        prop::collection::vec(step(), 1..80),
+    )
+        .prop_map(|(config, start, wall, log, steps)| Program {
+            config,
+            start,
+            wall,
+            log,
+            steps,
+        })
+}
+
+fn step() -> BoxedStrategy<Step> {
+    let index = any::<prop::sample::Index>;
+    prop_oneof![
+        12 => Just(Step::Allow),
+        12 => (index(), report()).prop_map(|(index, report)| Step::Done(index, report)),
+        2 => index().prop_map(Step::Drop),
+        1 => index().prop_map(Step::Panic),
+        2 => index().prop_map(Step::Forget),
+        16 => (1u32..8, report()).prop_map(|(times, report)| Step::Calls(times, report)),
+        1 => (1u32..300, report()).prop_map(|(times, report)| Step::Calls(times, report)),
+        4 => duration().prop_map(Step::Advance),
+        10 => deadline_offset().prop_map(Step::ToDeadline),
+        2 => duration().prop_map(Step::Back),
+        1 => duration().prop_map(Step::SetClock),
+        1 => duration().prop_map(Step::SetWall),
+        2 => Just(Step::Probe),
+        1 => prop::option::of(duration()).prop_map(Step::ForceOpen),
+        1 => Just(Step::Close),
+        1 => Just(Step::Disable),
+        1 => Just(Step::ObserveOnly),
+        3 => change().prop_map(Step::Reconfigure),
+        1 => Just(Step::Save),
+        1 => (forgery(), change()).prop_map(|(forgery, change)| Step::Restart(forgery, change)),
+    ]
+    .boxed()
+}
+
+fn report() -> BoxedStrategy<Report> {
+    let elapsed = prop_oneof![
+        4 => Just(None),
+        1 => around(SLOW).prop_map(Some),
+        1 => Just(Some(Duration::MAX)),
+    ];
+    let retry_after = prop_oneof![9 => Just(None), 1 => duration().prop_map(Some)];
+    (outcome(), elapsed, retry_after)
+        .prop_map(|(outcome, elapsed, retry_after)| Report {
+            outcome,
+            elapsed,
+            retry_after,
+        })
+        .boxed()
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        4 => Just(Outcome::Success),
+        4 => Just(Outcome::Failure),
+        2 => Just(Outcome::Timeout),
+        2 => Just(Outcome::Ignored),
+    ]
+}
+
+/// The slow limit of most configs.
+const SLOW: Duration = Duration::from_millis(10);
+
+fn around(limit: Duration) -> impl Strategy<Value = Duration> {
+    let nanosecond = Duration::from_nanos(1);
+    prop::sample::select(vec![limit - nanosecond, limit, limit + nanosecond])
+}
+
+/// Nanoseconds to a deadline: at it, on either side of it, of its microsecond.
+fn deadline_offset() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        4 => Just(0),
+        2 => prop::sample::select(vec![-1, 1, -1_000, 1_000, -1_001]),
+    ]
+}
+
+/// From nothing to for ever, most of it around the waits and leases in use.
+fn duration() -> BoxedStrategy<Duration> {
+    let second = Duration::from_secs(1);
+    prop_oneof![
+        1 => prop::sample::select(vec![Duration::ZERO, Duration::from_nanos(1)]),
+        2 => (0u64..5_000).prop_map(Duration::from_nanos),
+        2 => around(SLOW),
+        4 => (1u32..40).prop_map(move |seconds| second * seconds),
+        1 => any::<u64>().prop_map(Duration::from_nanos),
+        1 => prop::sample::select(vec![
+            // The last deadline that comes, the first that does not, and what bounds their units.
+            Duration::from_micros((1 << 50) - (1 << 18)),
+            Duration::from_micros((1 << 50) - (1 << 18) + 1),
+            Duration::from_micros((1 << 50) - (1 << 17)),
+            Duration::from_micros((1 << 50) - 1),
+            Duration::from_nanos(u64::MAX),
+            Duration::MAX,
+        ]),
+    ]
+    .boxed()
+}
+
+fn positive_duration() -> impl Strategy<Value = Duration> {
+    duration().prop_map(|duration| duration.max(Duration::from_nanos(1)))
+}
+
+fn config() -> BoxedStrategy<Config> {
+    let quotas = [quota(), quota(), quota()];
+    let policies = [outcome(), outcome()];
+    (rules(), open_wait(), quotas, lease(), policies)
+        .prop_map(|(rules, open_wait, quotas, probe_lease, policies)| Config {
+            open_wait,
+            max_probes: quotas[0],
+            successes_to_close: quotas[1],
+            max_inconclusive: quotas[2],
+            probe_lease,
+            abandoned: policies[0],
+            panicked: policies[1],
+            ..rules
+        })
+        .boxed()
+}
+
+/// A config by its window and rules, of which it has at least one.
+fn rules() -> impl Strategy<Value = Config> {
+    let up_to_size = any::<[prop::sample::Index; 2]>();
+    (
+        window(),
+        1u8..16,
+        0u8..5,
+        up_to_size,
+        [ratio(), ratio()],
+        slow(),
+    )
+        .prop_map(|(size, rules, min_calls, up_to_size, ratios, slow)| {
+            let [any_calls, run] = up_to_size.map(|index| 1 + index.index(size as usize) as u32);
+            let has = |rule: u8| rules & rule != 0;
+            Config {
+                window: Window::count(size),
+                min_calls: match min_calls {
+                    0 | 1 => 1,
+                    2 => size,
+                    _ => any_calls,
+                },
+                failure_ratio: has(1).then_some(ratios[0]),
+                timeout_ratio: has(2).then_some(ratios[1]),
+                slow: has(4).then_some(slow),
+                consecutive_failures: has(8).then_some(run),
+                ..Config::default()
+            }
+        })
+}
+
+fn window() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        60 => 1u32..=12,
+        // As many as fit beside the word, and one more.
+        2 => prop::sample::select(vec![119, 120, 121]),
+        2 => 13u32..300,
+        1 => Just(Window::MAX_COUNT),
+    ]
+}
+
+fn ratio() -> impl Strategy<Value = f64> {
+    let thirds = [1.0 / 3.0, 2.0 / 3.0];
+    prop_oneof![
+        prop::sample::select(vec![0.01, 0.2, thirds[0], 0.5, 0.57, thirds[1], 1.0]),
+        (1u32..=12, 1u32..=12).prop_map(|(some, all)| f64::from(some.min(all)) / f64::from(all)),
+    ]
+}
+
+fn slow() -> BoxedStrategy<SlowRule> {
+    let limit = prop_oneof![3 => Just(SLOW), 1 => positive_duration()];
+    (limit, ratio())
+        .prop_map(|(limit, ratio)| SlowRule { limit, ratio })
+        .boxed()
+}
+
+fn open_wait() -> BoxedStrategy<OpenWait> {
+    let factor = prop::sample::select(vec![1.0, 1.1, 1.5, 2.0, 10.0, 1e300]);
+    let jitter = prop::sample::select(vec![0, 0, 1, 50, 100]);
+    (positive_duration(), factor, positive_duration(), jitter)
+        .prop_map(|(base, factor, max, jitter)| {
+            OpenWait::exponential(base, factor, max.max(base)).jitter_percent(jitter)
+        })
+        .boxed()
+}
+
+fn quota() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => Just(1), 6 => 1u32..=4, 1 => Just(255)]
+}
+
+fn lease() -> impl Strategy<Value = Option<Duration>> {
+    prop_oneof![1 => Just(None), 4 => positive_duration().prop_map(Some)]
+}
+
+fn change() -> BoxedStrategy<Change> {
+    let run = prop_oneof![Just(0), 1u32..=12];
+    let any_ratio = prop_oneof![8 => ratio(), 1 => Just(f64::NAN), 1 => Just(0.0)];
+    prop_oneof![
+        4 => Just(Change::Nothing),
+        1 => config().prop_map(Change::All),
+        2 => prop_oneof![window(), Just(0)].prop_map(Change::Window),
+        1 => (1u32..=12).prop_map(Change::MinCalls),
+        2 => prop::option::of(any_ratio).prop_map(Change::FailureRatio),
+        1 => prop::option::of(slow()).prop_map(Change::Slow),
+        1 => prop::option::of(run).prop_map(Change::Consecutive),
+        1 => open_wait().prop_map(Change::OpenWait),
+        2 => (quota(), quota(), quota()).prop_map(|(one, two, three)| Change::Quota(one, two, three)),
+        2 => lease().prop_map(Change::Lease),
+    ]
+    .boxed()
+}
+
+fn forgery() -> BoxedStrategy<Forgery> {
+    let cause = prop::sample::select(vec![
+        Cause::TimeoutRatio,
+        Cause::ProbeFailed,
+        Cause::ProbesInconclusive,
+        Cause::ProbesPassed,
+        Cause::WaitElapsed,
+        Cause::LeaseLost,
+        Cause::Operator,
+        Cause::Reconfigured,
+    ]);
+    let state = prop::sample::select(vec![
+        State::Closed,
+        State::Open,
+        State::HalfOpen,
+        State::ForcedOpen,
+        State::Disabled,
+        State::ObserveOnly,
+    ]);
+    let sample = (outcome(), any::<bool>()).prop_map(|(outcome, slow)| Sample { outcome, slow });
+    prop_oneof![
+        6 => Just(Forgery::None),
+        1 => prop::option::of(duration()).prop_map(Forgery::Remaining),
+        1 => prop_oneof![0u32..5, Just(u32::MAX)].prop_map(Forgery::Attempt),
+        1 => prop::sample::select(vec![(1 << 22) - 2, 1 << 22, u32::MAX]).prop_map(Forgery::Generation),
+        1 => prop::option::of(cause).prop_map(Forgery::Cause),
+        1 => sample.prop_map(Forgery::Sample),
+        2 => state.prop_map(Forgery::State),
+    ]
+    .boxed()
+}
