@@ -48,17 +48,33 @@ impl<C: Clock> Breaker<C> {
 
     #[inline]
     fn admit(&self) -> Result<Token, Rejected> {
-        let word = self.engine.word.glance();
+        let word = self.engine.word.load();
         if word.admits_untimed() {
             return Ok(Token::untimed(word.stamp()));
         }
-        self.admit_by_state()
+        self.admit_timed_or_reject(word)
+    }
+
+    /// The two other cases that are frequent for a time: a slow rule is set,
+    /// or the breaker is open.
+    #[inline(never)]
+    fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
+        if word.is_recording() && word.is_timed() {
+            return Ok(Token::timed(word.stamp(), self.now()));
+        }
+        let now = Reading::new(self);
+        if word.is_waiting()
+            && let Some(deadline) = self.engine.deadline_of(word)
+            && !deadline.is_over(now.get())
+        {
+            return Err(rejected(word, deadline, now.get()));
+        }
+        self.admit_by_state(now)
     }
 
     #[cold]
     #[inline(never)]
-    fn admit_by_state(&self) -> Result<Token, Rejected> {
-        let now = Reading::new(self);
+    fn admit_by_state(&self, now: Reading<'_, C>) -> Result<Token, Rejected> {
         loop {
             let word = self.engine.word.load();
             match word.state() {
@@ -73,15 +89,10 @@ impl<C: Clock> Breaker<C> {
                         continue;
                     };
                     if !deadline.is_over(now.get()) {
-                        return Err(Rejected {
-                            state: word.state(),
-                            cause: word.waiting().0,
-                            generation: word.generation(),
-                            left: left(word, deadline, now.get()),
-                        });
+                        return Err(rejected(word, deadline, now.get()));
                     }
                     let first = HalfOpen {
-                        cause: word.waiting().0,
+                        cause: word.cause(),
                         attempt: self.engine.attempt_of(word),
                         out: 1,
                         passed: 0,
@@ -121,14 +132,10 @@ impl<C: Clock> Breaker<C> {
                 .map(Ok);
         }
         // The quota must be the one that goes with the word.
-        self.engine.is_current(word).then(|| {
-            Err(Rejected {
-                state: State::HalfOpen,
-                cause: half_open.cause,
-                generation: word.generation(),
-                left: Left::UNKNOWN,
-            })
-        })
+        let left = Left::UNKNOWN;
+        self.engine
+            .is_current(word)
+            .then_some(Err(Rejected { word, left }))
     }
 
     /// Starts a half-open generation with its first probe; `None` if the word
@@ -159,5 +166,14 @@ impl<C: Clock> Breaker<C> {
         let granted = self.engine.publish_lease(from, to.generation(), lease)
             && self.engine.word.try_move(from, to);
         granted.then_some(token)
+    }
+}
+
+/// The answer of a word that is open or forced open until its deadline.
+#[inline]
+fn rejected(word: Word, deadline: Deadline, now: u64) -> Rejected {
+    Rejected {
+        word,
+        left: left(word, deadline, now),
     }
 }

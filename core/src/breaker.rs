@@ -236,7 +236,7 @@ impl<C: Clock> Breaker<C> {
             State::Closed | State::ObserveOnly | State::Disabled => {}
             State::Open | State::ForcedOpen => {
                 let deadline = self.engine.deadline_of(word)?;
-                snapshot.cause = Some(word.waiting().0);
+                snapshot.cause = Some(word.cause());
                 if deadline.is_over(now.get()) {
                     snapshot.state = State::HalfOpen;
                 } else {

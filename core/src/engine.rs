@@ -234,7 +234,7 @@ impl Engine {
     /// has moved meanwhile.
     #[inline]
     pub(crate) fn deadline_of(&self, word: Word) -> Option<Deadline> {
-        let (_, coarse) = word.waiting();
+        let coarse = word.coarse_deadline();
         match self.deadline.get(word.generation()) {
             Some(less) => Some(Deadline::from_coarse(coarse, less)),
             // Not there yet, or not any more.
@@ -281,7 +281,7 @@ impl Engine {
         let of_half_open = || self.attempt.get(word.previous_generation()).unwrap_or(0) as u32;
         match word.state() {
             State::HalfOpen => word.half_open().attempt,
-            State::Open => match word.waiting().0 {
+            State::Open => match word.cause() {
                 cause if cause.is_failed_probe() => (of_half_open() + 1).min(MAX_ATTEMPT),
                 Cause::ProbesInconclusive => of_half_open(),
                 _ => 0,

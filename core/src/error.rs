@@ -6,17 +6,18 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::state::{Cause, State};
+use crate::word::Word;
 
 /// Why a call was not admitted.
-#[derive(Clone, Copy, PartialEq, Eq)]
+///
+/// Two words, which are taken apart when they are asked: most rejections never are.
+#[derive(Clone, Copy)]
 pub struct Rejected {
-    pub(crate) state: State,
-    pub(crate) cause: Cause,
-    pub(crate) generation: u32,
+    pub(crate) word: Word,
     pub(crate) left: Left,
 }
 
-/// The time left, in nanoseconds: a rejection is made more often than this is asked for.
+/// The time left, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left(u64);
 
@@ -42,13 +43,13 @@ impl Left {
 
 impl Rejected {
     /// The state that rejected the call: open, half-open or forced open.
-    pub const fn state(&self) -> State {
-        self.state
+    pub fn state(&self) -> State {
+        self.word.state()
     }
 
     /// What opened the breaker: a rule, a probe's verdict, or an operator.
-    pub const fn cause(&self) -> Cause {
-        self.cause
+    pub fn cause(&self) -> Cause {
+        self.word.cause()
     }
 
     /// The time until a call may be admitted again.
@@ -61,14 +62,14 @@ impl Rejected {
 
     /// The generation that rejected the call.
     pub const fn generation(&self) -> u32 {
-        self.generation
+        self.word.generation()
     }
 }
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "circuit breaker is {} ({})", self.state, self.cause)?;
-        match (self.state, self.retry_after()) {
+        write!(f, "circuit breaker is {} ({})", self.state(), self.cause())?;
+        match (self.state(), self.retry_after()) {
             (_, Some(left)) => write!(f, "; retry in {left:.1?}"),
             (State::HalfOpen, None) => f.write_str("; all probes are out, their outcome decides"),
             (_, None) => f.write_str("; until an operator ends it"),
@@ -76,13 +77,23 @@ impl fmt::Display for Rejected {
     }
 }
 
+/// Equal in all that can be asked.
+impl PartialEq for Rejected {
+    fn eq(&self, other: &Self) -> bool {
+        let asked = |rejected: &Self| (rejected.state(), rejected.cause(), rejected.generation());
+        asked(self) == asked(other) && self.left == other.left
+    }
+}
+
+impl Eq for Rejected {}
+
 impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rejected")
-            .field("state", &self.state)
-            .field("cause", &self.cause)
+            .field("state", &self.state())
+            .field("cause", &self.cause())
             .field("retry_after", &self.retry_after())
-            .field("generation", &self.generation)
+            .field("generation", &self.generation())
             .finish()
     }
 }

@@ -43,6 +43,7 @@ use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::rules;
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
+use crate::word::Word;
 
 /// How many generations there are before they start again at zero.
 const GENERATIONS: u32 = 1 << 22;
@@ -309,9 +310,7 @@ impl Model {
 
     fn rejected(&self, cause: Cause, retry_after: Option<Duration>) -> Rejected {
         Rejected {
-            state: self.mode.name(),
-            cause,
-            generation: self.generation,
+            word: Word::rejecting(self.mode.name(), cause, self.generation),
             left: match retry_after {
                 None => Left::UNKNOWN,
                 Some(Duration::MAX) => Left::ENDLESS,

@@ -111,6 +111,23 @@ impl Word {
         Self(GENERATION.put(u64::from(generation.wrapping_sub(1) % Self::GENERATIONS)))
     }
 
+    /// A word that reads as a rejection should; for those that have no word of a breaker.
+    #[cfg(any(test, feature = "model"))]
+    pub(crate) fn rejecting(state: State, cause: Cause, generation: u32) -> Self {
+        let before = Self::before(generation);
+        match state {
+            State::HalfOpen => before.to_half_open(HalfOpen {
+                cause,
+                attempt: 0,
+                out: 0,
+                passed: 0,
+                inconclusive: 0,
+            }),
+            State::ForcedOpen => before.to_forced_open(Deadline::NEVER),
+            _ => before.to_open(cause, Deadline::NEVER),
+        }
+    }
+
     #[inline]
     pub(crate) fn state(self) -> State {
         match MODE.get(self.0) {
@@ -171,6 +188,12 @@ impl Word {
         self.0 & (MODE.mask() | TIMED.mask()) == 0
     }
 
+    /// Open or forced open: there is a deadline to wait for.
+    #[inline]
+    pub(crate) const fn is_waiting(self) -> bool {
+        matches!(MODE.get(self.0), 2 | 4)
+    }
+
     /// Closed and observe-only: whether the window is full of fast successes.
     pub(crate) const fn is_clean(self) -> bool {
         self.0 & CLEAN.mask() != 0
@@ -209,10 +232,10 @@ impl Word {
         }
     }
 
-    /// Open and forced open: what opened the breaker, and its deadline in coarse units.
+    /// Open and forced open: the deadline in coarse units.
     #[inline]
-    pub(crate) fn waiting(self) -> (Cause, u64) {
-        (self.cause(), DEADLINE.get(self.0))
+    pub(crate) const fn coarse_deadline(self) -> u64 {
+        DEADLINE.get(self.0)
     }
 
     /// The payload of half-open.
@@ -227,8 +250,9 @@ impl Word {
         }
     }
 
+    /// Open, forced open and half-open: what opened the breaker.
     #[inline]
-    fn cause(self) -> Cause {
+    pub(crate) fn cause(self) -> Cause {
         match CAUSE.get(self.0) {
             0 => Cause::ConsecutiveFailures,
             1 => Cause::FailureRatio,

@@ -212,42 +212,89 @@ impl<'a> Ring<'a> {
         write(self.word(position), position, slot, current);
     }
 
-    /// The ring's words up to `end` slots, each with those of its outcomes that are in `start..end`.
-    fn masked(self, start: u32, end: u32) -> impl Iterator<Item = (u64, u64)> {
-        let words = self.near.0.iter().chain(self.far.segments().flatten());
-        let first = start / SLOTS;
-        (first..end.div_ceil(SLOTS))
-            .zip(words.skip(first as usize))
-            .map(move |(index, word)| {
-                let base = index * SLOTS;
-                let below = end.saturating_sub(base).min(SLOTS);
-                let above = start.saturating_sub(base).min(SLOTS);
-                let mask = lowest_slots(below) & !lowest_slots(above);
-                // Relaxed: as in `slot`.
-                (word.load(Relaxed) & mask, mask)
-            })
+    /// The outcomes of all ring words in order. Relaxed: as in `slot`.
+    fn outcomes(self) -> impl Iterator<Item = u64> {
+        self.near
+            .0
+            .iter()
+            .chain(self.far.segments().flatten())
+            .map(|word| OUTCOMES.get(word.load(Relaxed)))
     }
 
     /// Counts the first `end` slots.
     pub(crate) fn counts(self, end: u32) -> Counts {
-        let each = u64::from(Slot::FAILURE) * (OUTCOMES.mask() / SLOT_MASK);
-        let mut counts = Counts {
-            samples: end,
-            ..Counts::default()
-        };
-        for (outcomes, _) in self.masked(0, end) {
-            counts.failures += (outcomes & each).count_ones();
-            counts.timeouts += (outcomes & each << 1).count_ones();
-            counts.slow += (outcomes & each << 2).count_ones();
+        let whole = (end / SLOTS) as usize;
+        let mut tally = Tally::default();
+        self.outcomes()
+            .take(whole)
+            .for_each(|outcomes| tally.add(outcomes));
+        if !end.is_multiple_of(SLOTS) {
+            let rest = self.outcomes().nth(whole).unwrap_or(0);
+            tally.add(rest & lowest_slots(end % SLOTS));
         }
-        counts
+        tally.counts(end)
     }
 
     /// Whether all slots in `start..end` are failures.
     pub(crate) fn all_failures(self, start: u32, end: u32) -> bool {
-        let each = u64::from(Slot::FAILURE) * (OUTCOMES.mask() / SLOT_MASK);
-        self.masked(start, end)
-            .all(|(outcomes, mask)| outcomes & each == mask & each)
+        let first = start / SLOTS;
+        (first..end.div_ceil(SLOTS))
+            .zip(self.outcomes().skip(first as usize))
+            .all(|(index, outcomes)| {
+                let base = index * SLOTS;
+                let below = lowest_slots(end.saturating_sub(base).min(SLOTS));
+                let above = lowest_slots(start.saturating_sub(base).min(SLOTS));
+                let wanted = EACH & below & !above;
+                outcomes & wanted == wanted
+            })
+    }
+}
+
+/// The lowest bit of each slot of a ring word.
+const EACH: u64 = OUTCOMES.max() / SLOT_MASK;
+
+/// Counts of failures, timeouts and slow calls over many ring words, eight
+/// slots at a time: each kind has a lane of eight four-bit counters.
+#[derive(Default)]
+struct Tally {
+    lanes: [u64; 3],
+    /// How many words are in the lanes; at 15 they could overflow.
+    words: u32,
+    totals: [u32; 3],
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, outcomes: u64) {
+        if self.words == 15 {
+            self.fold();
+        }
+        for (kind, lane) in self.lanes.iter_mut().enumerate() {
+            *lane += outcomes >> kind & EACH;
+        }
+        self.words += 1;
+    }
+
+    fn fold(&mut self) {
+        const HALF: u64 = 0x0F0F_0F0F;
+        for (total, lane) in self.totals.iter_mut().zip(&mut self.lanes) {
+            let pairs = (*lane & HALF) + (*lane >> SLOT_BITS & HALF);
+            // Four bytes of at most 30 each, summed up in the topmost of the product.
+            *total += ((pairs * 0x0101_0101) >> 24 & 0xFF) as u32;
+            *lane = 0;
+        }
+        self.words = 0;
+    }
+
+    fn counts(mut self, samples: u32) -> Counts {
+        self.fold();
+        let [failures, timeouts, slow] = self.totals;
+        Counts {
+            samples,
+            failures,
+            timeouts,
+            slow,
+        }
     }
 }
 
