@@ -82,21 +82,27 @@ impl Engine {
 
     #[inline(never)]
     fn record_success(&self, word: Word, stamp: Stamp) -> bool {
-        self.record_as_usual(word, stamp, Slot::FAST_SUCCESS)
-            .is_some()
-            || self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS)
+        match self.record_as_usual(word, stamp, Slot::FAST_SUCCESS) {
+            Some(true) => true,
+            lost => self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS, lost.is_some()),
+        }
     }
 
     #[inline(never)]
     fn record_bad(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
-        self.record_as_usual(word, stamp, incoming).is_some()
-            || self.record_untimed_anyhow(stamp, incoming)
+        match self.record_as_usual(word, stamp, incoming) {
+            Some(true) => true,
+            lost => self.record_untimed_anyhow(stamp, incoming, lost.is_some()),
+        }
     }
 
     #[cold]
     #[inline(never)]
-    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot) -> bool {
+    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot, lost: bool) -> bool {
         let mut backoff = Backoff::new();
+        if lost {
+            backoff.pause();
+        }
         loop {
             let word = self.word.load();
             if !word.records_untimed(stamp) {
@@ -110,13 +116,13 @@ impl Engine {
         }
     }
 
-    /// [`record`](Self::record), if the window is near and full, no rule can
-    /// match, and the word stands still; `None` otherwise.
+    /// [`record`](Self::record), if the window is near and full and no rule
+    /// can match; `None` otherwise. False if the word has moved meanwhile.
     ///
     /// It has no loop and calls nothing, so that it needs few registers: what a call
     /// saves on the stack, its CAS would have to wait for.
     #[inline(always)]
-    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Slot) -> Option<()> {
+    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Slot) -> Option<bool> {
         if !word.records_untimed(stamp) {
             return None;
         }
@@ -134,7 +140,7 @@ impl Engine {
         if limits.full_may_match(pushed.closed(shape), incoming) {
             return None;
         }
-        self.word.try_move(word, pushed).then_some(())
+        Some(self.word.try_move(word, pushed))
     }
 
     /// Puts an outcome in the window of `word`, unless a rule matches then.

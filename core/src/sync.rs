@@ -25,19 +25,19 @@ use cutout_checker as imp;
 pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 pub(crate) use imp::{AtomicU64, relax};
 
-/// Pauses after a lost CAS: two, four, up to 64 spins, so that the winner
+/// Pauses after a lost CAS: 32, 64, up to 256 spins, so that the winner
 /// gets on with the line it owns.
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
     pub(crate) const fn new() -> Self {
-        Self(2)
+        Self(32)
     }
 
     pub(crate) fn pause(&mut self) {
         for _ in 0..self.0 {
             core::hint::spin_loop();
         }
-        self.0 = (self.0 * 2).min(64);
+        self.0 = (self.0 * 2).min(256);
     }
 }
