@@ -111,23 +111,6 @@ impl Word {
         Self(GENERATION.put(u64::from(generation.wrapping_sub(1) % Self::GENERATIONS)))
     }
 
-    /// A word that reads as a rejection should; for those that have no word of a breaker.
-    #[cfg(any(test, feature = "model"))]
-    pub(crate) fn rejecting(state: State, cause: Cause, generation: u32) -> Self {
-        let before = Self::before(generation);
-        match state {
-            State::HalfOpen => before.to_half_open(HalfOpen {
-                cause,
-                attempt: 0,
-                out: 0,
-                passed: 0,
-                inconclusive: 0,
-            }),
-            State::ForcedOpen => before.to_forced_open(Deadline::NEVER),
-            _ => before.to_open(cause, Deadline::NEVER),
-        }
-    }
-
     #[inline]
     pub(crate) fn state(self) -> State {
         match MODE.get(self.0) {

@@ -1,0 +1,255 @@
+//! Calls: admission, and what outcomes do.
+
+use super::*;
+
+impl Model {
+    /// Asks for admission.
+    ///
+    /// Closed, disabled and observe-only always grant. Open and forced open
+    /// reject until their deadline; the call that comes then moves the breaker
+    /// to half-open and gets the first probe. Half-open grants while a slot is
+    /// free; when all are taken and every lease has run out, it starts over with all
+    /// slots free.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] when the call must not be made.
+    pub fn allow(&mut self, now: u64) -> Result<ModelPermit, Rejected> {
+        let at = self.since_start(now);
+        match self.mode {
+            Mode::Closed(_) | Mode::Disabled | Mode::ObserveOnly(_) => Ok(self.permit(false, at)),
+            Mode::Open(opened, deadline) if deadline.passed(at) => {
+                self.enter(
+                    Mode::HalfOpen(opened, Probes::NONE),
+                    Cause::WaitElapsed,
+                    None,
+                    at,
+                );
+                Ok(self.probe(at))
+            }
+            Mode::ForcedOpen(deadline) if deadline.passed(at) => {
+                let opened = Opened {
+                    cause: Cause::Operator,
+                    attempt: 0,
+                };
+                self.enter(
+                    Mode::HalfOpen(opened, Probes::NONE),
+                    Cause::WaitElapsed,
+                    None,
+                    at,
+                );
+                Ok(self.probe(at))
+            }
+            Mode::HalfOpen(_, probes) if probes.out < self.config.max_probes => Ok(self.probe(at)),
+            Mode::HalfOpen(opened, probes) if probes.leased_until.passed(at) => {
+                let kept = Probes {
+                    passed: probes.passed,
+                    inconclusive: probes.inconclusive,
+                    ..Probes::NONE
+                };
+                self.enter(Mode::HalfOpen(opened, kept), Cause::LeaseLost, None, at);
+                Ok(self.probe(at))
+            }
+            Mode::Open(opened, deadline) => {
+                Err(self.rejected(opened.cause, Some(deadline.left(at))))
+            }
+            Mode::ForcedOpen(Deadline::NEVER) => Err(self.rejected(Cause::Operator, None)),
+            Mode::ForcedOpen(deadline) => {
+                Err(self.rejected(Cause::Operator, Some(deadline.left(at))))
+            }
+            Mode::HalfOpen(opened, _) => Err(self.rejected(opened.cause, None)),
+        }
+    }
+
+    /// Takes a slot of half-open.
+    fn probe(&mut self, at: Duration) -> ModelPermit {
+        let lease = match self.config.probe_lease {
+            Some(lease) => Deadline::after(at, saturating_nanos(lease)).in_millis(),
+            None => Deadline::NEVER,
+        };
+        if let Mode::HalfOpen(_, probes) = &mut self.mode {
+            probes.out += 1;
+            probes.leased_until = probes.leased_until.max(lease);
+        }
+        self.permit(true, at)
+    }
+
+    fn permit(&self, probe: bool, at: Duration) -> ModelPermit {
+        ModelPermit {
+            generation: self.generation,
+            probe,
+            granted: self.config.slow.map(|_| at),
+        }
+    }
+
+    fn rejected(&self, cause: Cause, retry_after: Option<Duration>) -> Rejected {
+        let left = match retry_after {
+            None => Left::UNKNOWN,
+            Some(Duration::MAX) => Left::ENDLESS,
+            Some(left) => Left::nanos(saturating_nanos(left)),
+        };
+        rejection(self.mode.name(), cause, left, self.generation)
+    }
+}
+
+impl Model {
+    /// Settles a permit. A permit of another generation is stale: it is
+    /// counted as such and has no other effect.
+    pub fn done(&mut self, permit: ModelPermit, report: impl Into<Report>, now: u64) -> Settled {
+        let report = report.into();
+        let at = self.since_start(now);
+        if permit.generation != self.generation {
+            self.stale += 1;
+            return Settled::Stale;
+        }
+        let slow = self.is_slow(&permit, report, at);
+        match self.mode {
+            Mode::Closed(_) | Mode::ObserveOnly(_) => self.record(report, slow, at),
+            Mode::HalfOpen(opened, probes) => self.judge(opened, probes, report, slow, at),
+            Mode::Disabled => Settled::Ignored,
+            Mode::Open(..) | Mode::ForcedOpen(_) => {
+                unreachable!("these states grant no permits of their generation")
+            }
+        }
+    }
+
+    /// Settles a permit that was dropped, `panicking` or not, by the config's policy.
+    pub fn drop_permit(&mut self, permit: ModelPermit, panicking: bool, now: u64) -> Settled {
+        let outcome = if panicking {
+            self.config.panicked
+        } else {
+            self.config.abandoned
+        };
+        self.done(permit, outcome, now)
+    }
+
+    /// Whether a call was slow: a slow rule is set and the call is known to have
+    /// taken its limit or longer. The caller's measurement counts before the breaker's.
+    fn is_slow(&self, permit: &ModelPermit, report: Report, at: Duration) -> bool {
+        let measured = permit.granted.map(|granted| at.saturating_sub(granted));
+        match (self.config.slow, report.elapsed.or(measured)) {
+            (Some(rule), Some(elapsed)) => {
+                saturating_nanos(elapsed) >= saturating_nanos(rule.limit)
+            }
+            _ => false,
+        }
+    }
+
+    /// An outcome in closed or observe-only: it enters the window, and the rules
+    /// are evaluated, whatever the outcome was.
+    fn record(&mut self, report: Report, slow: bool, at: Duration) -> Settled {
+        if report.outcome == Outcome::Ignored {
+            return Settled::Ignored;
+        }
+        let Window::Count(size) = self.config.window;
+        let window = self.mode.window_mut().expect("the state has a window");
+        if window.len() == size as usize {
+            window.pop_front();
+        }
+        window.push_back(Sample {
+            outcome: report.outcome,
+            slow,
+        });
+        let Some(rule) = self.matching_rule() else {
+            return Settled::Recorded;
+        };
+        if let Mode::ObserveOnly(_) = self.mode {
+            self.enter(Mode::ObserveOnly(VecDeque::new()), rule, None, at);
+            return Settled::WouldTrip;
+        }
+        let opened = Opened {
+            cause: rule,
+            attempt: 0,
+        };
+        self.open(opened, report.retry_after, at);
+        Settled::Tripped
+    }
+
+    /// The first rule that the window matches.
+    fn matching_rule(&self) -> Option<Cause> {
+        let window = self.mode.window()?;
+        let run = window.iter().rev().take_while(|sample| is_failure(sample));
+        let run = run.count();
+        let counts = count(window);
+        let reaches = |count: u32, ratio: Option<f64>| {
+            counts.samples >= self.config.min_calls
+                && ratio.is_some_and(|ratio| f64::from(count) / f64::from(counts.samples) >= ratio)
+        };
+
+        let consecutive = self.config.consecutive_failures;
+        if consecutive.is_some_and(|limit| run >= limit as usize) {
+            Some(Cause::ConsecutiveFailures)
+        } else if reaches(counts.failures, self.config.failure_ratio) {
+            Some(Cause::FailureRatio)
+        } else if reaches(counts.timeouts, self.config.timeout_ratio) {
+            Some(Cause::TimeoutRatio)
+        } else if reaches(counts.slow, self.config.slow.map(|rule| rule.ratio)) {
+            Some(Cause::SlowRatio)
+        } else {
+            None
+        }
+    }
+
+    /// An outcome in half-open: it frees its slot, and may decide.
+    fn judge(
+        &mut self,
+        opened: Opened,
+        mut probes: Probes,
+        report: Report,
+        slow: bool,
+        at: Duration,
+    ) -> Settled {
+        let verdict = match report.outcome {
+            Outcome::Failure => Some(Cause::ProbeFailed),
+            Outcome::Timeout => Some(Cause::ProbeTimedOut),
+            Outcome::Success if slow => Some(Cause::ProbeSlow),
+            Outcome::Success | Outcome::Ignored => None,
+        };
+        if let Some(cause) = verdict {
+            let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);
+            self.open(Opened { cause, attempt }, report.retry_after, at);
+            return Settled::Reopened;
+        }
+
+        probes.out -= 1;
+        if report.outcome == Outcome::Ignored {
+            probes.inconclusive += 1;
+            if probes.inconclusive >= self.config.max_inconclusive {
+                // No verdict: the wait does not grow, and no one may set it.
+                let cause = Cause::ProbesInconclusive;
+                let attempt = opened.attempt;
+                self.open(Opened { cause, attempt }, None, at);
+                return Settled::Reopened;
+            }
+            self.mode = Mode::HalfOpen(opened, probes);
+            return Settled::Ignored;
+        }
+
+        probes.passed += 1;
+        if probes.passed >= self.config.successes_to_close {
+            self.enter(Mode::Closed(VecDeque::new()), Cause::ProbesPassed, None, at);
+            return Settled::Closed;
+        }
+        self.mode = Mode::HalfOpen(opened, probes);
+        Settled::Recorded
+    }
+
+    /// Opens for as long as the upstream `asked` for, or else for the config's wait.
+    fn open(&mut self, opened: Opened, asked: Option<Duration>, at: Duration) {
+        let wait = match asked {
+            Some(wait) => saturating_nanos(wait),
+            None => open_wait(
+                &self.config.open_wait,
+                opened.attempt,
+                self.start,
+                self.next_generation(),
+            ),
+        };
+        self.enter(
+            Mode::Open(opened, Deadline::after(at, wait)),
+            opened.cause,
+            None,
+            at,
+        );
+    }
+}

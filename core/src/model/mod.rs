@@ -1,0 +1,336 @@
+//! The contract as a plain program: what a breaker does, one call at a time.
+//!
+//! [`Model`] is what a [`Breaker`](crate::Breaker) would be behind one mutex.
+//! It keeps its window in a queue, counts it anew on every outcome, and is
+//! told the time. The lock-free breaker must be indistinguishable from it,
+//! which is what the tests of this crate check; read it to learn what
+//! the breaker means.
+//!
+//! Every method takes `now`, a reading of the same clock that gave `start`, in
+//! nanoseconds. A reading before `start` counts as `start`.
+//!
+//! # Examples
+//!
+//! ```
+//! use cutout::model::Model;
+//! use cutout::{Config, Outcome, Settled, State};
+//!
+//! const SECOND: u64 = 1_000_000_000;
+//!
+//! let mut model = Model::new(Config::low_traffic(), 0)?;
+//! for expected in [Settled::Recorded, Settled::Recorded, Settled::Tripped] {
+//!     let permit = model.allow(0).unwrap();
+//!     assert_eq!(model.done(permit, Outcome::Failure, 0), expected);
+//! }
+//! assert_eq!(model.state(0), State::Open);
+//!
+//! let probe = model.allow(10 * SECOND).unwrap();
+//! assert_eq!(model.done(probe, Outcome::Success, 11 * SECOND), Settled::Closed);
+//! # Ok::<(), cutout::ConfigError>(())
+//! ```
+
+mod calls;
+mod deadline;
+mod operate;
+mod read;
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem;
+use core::time::Duration;
+
+use crate::clock::saturating_nanos;
+use crate::config::{Config, OpenWait, Window};
+use crate::error::{ConfigError, Left, Rejected};
+use crate::event::Event;
+use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
+use crate::rules;
+use crate::snapshot::Snapshot;
+use crate::state::{Cause, State};
+use crate::word::{HalfOpen, Word};
+
+use deadline::Deadline;
+
+/// How many generations there are before they start again at zero.
+const GENERATIONS: u32 = 1 << 22;
+
+/// How many re-openings in a row are told apart; the wait grows no further.
+const MAX_ATTEMPT: u32 = 511;
+
+/// The sequential circuit breaker. See the [module](self).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    config: Config,
+    /// The clock's reading when the breaker was built; it also seeds the jitter.
+    start: u64,
+    generation: u32,
+    mode: Mode,
+    stale: u64,
+    events: Vec<Event>,
+}
+
+/// The state with what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+enum Mode {
+    Closed(VecDeque<Sample>),
+    Open(Opened, Deadline),
+    HalfOpen(Opened, Probes),
+    ForcedOpen(Deadline),
+    Disabled,
+    ObserveOnly(VecDeque<Sample>),
+}
+
+/// Why the breaker is open, and how often it has opened again since it was
+/// last closed. Both outlast the open state: they stay until a close.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Opened {
+    cause: Cause,
+    attempt: u32,
+}
+
+/// The books of one half-open period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Probes {
+    /// Granted and not settled.
+    out: u32,
+    passed: u32,
+    inconclusive: u32,
+    /// When the last lease of the probes granted in this generation runs out.
+    leased_until: Deadline,
+}
+
+/// The right to make one call, as [`Model::allow`] gives it.
+///
+/// It has no `Drop`: hand it to [`Model::drop_permit`], or forget it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use = "a permit that is not handed back is a forgotten one"]
+pub struct ModelPermit {
+    generation: u32,
+    probe: bool,
+    /// When it was granted, if a slow rule was set then.
+    granted: Option<Duration>,
+}
+
+impl ModelPermit {
+    /// The generation that granted it.
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Whether it was granted in half-open.
+    pub const fn is_probe(&self) -> bool {
+        self.probe
+    }
+}
+
+impl Model {
+    /// A closed breaker, built when the clock read `start`.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] when a value of `config` is not legal.
+    pub fn new(config: Config, start: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            start,
+            generation: 0,
+            mode: Mode::Closed(VecDeque::new()),
+            stale: 0,
+            events: Vec::new(),
+        })
+    }
+
+    /// A breaker that goes on where `snapshot` was taken.
+    ///
+    /// The time that has passed between the snapshot and `unix_now` is taken
+    /// off what is left to wait, and no wait is longer than the config's. Half-open
+    /// is restored as open with nothing left to wait.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] when a value of `config` is not legal.
+    pub fn restore(
+        config: Config,
+        snapshot: &Snapshot,
+        start: u64,
+        unix_now: Duration,
+    ) -> Result<Self, ConfigError> {
+        let mut model = Self::new(config, start)?;
+        model.generation = snapshot.generation % GENERATIONS;
+
+        let known = !snapshot.taken.is_zero() && !unix_now.is_zero();
+        let passed = if known {
+            unix_now.saturating_sub(snapshot.taken)
+        } else {
+            Duration::ZERO
+        };
+        let opened = Opened::restored(snapshot);
+        let open_for = |left: Duration| Deadline::after(Duration::ZERO, saturating_nanos(left));
+
+        model.mode = match snapshot.state {
+            State::Closed => Mode::Closed(model.restored_window(snapshot)),
+            State::ObserveOnly => Mode::ObserveOnly(model.restored_window(snapshot)),
+            State::Disabled => Mode::Disabled,
+            State::ForcedOpen => Mode::ForcedOpen(match snapshot.remaining {
+                Some(left) => open_for(left.saturating_sub(passed)),
+                None => Deadline::NEVER,
+            }),
+            State::HalfOpen => Mode::Open(opened, open_for(Duration::ZERO)),
+            State::Open => {
+                let longest = model.open_wait_without_jitter(opened.attempt);
+                let left = snapshot.remaining.unwrap_or(Duration::MAX).min(longest);
+                Mode::Open(opened, open_for(left.saturating_sub(passed)))
+            }
+        };
+        Ok(model)
+    }
+
+    /// The snapshot's window if it fits this breaker's, else an empty one.
+    fn restored_window(&self, snapshot: &Snapshot) -> VecDeque<Sample> {
+        let Window::Count(size) = self.config.window;
+        let fits = snapshot.window == self.config.window
+            && snapshot.samples.len() <= size as usize
+            && snapshot
+                .samples
+                .iter()
+                .all(|sample| sample.outcome != Outcome::Ignored);
+        if fits {
+            snapshot.samples.iter().copied().collect()
+        } else {
+            VecDeque::new()
+        }
+    }
+}
+
+impl Opened {
+    /// What a snapshot says about the opening, made consistent.
+    fn restored(snapshot: &Snapshot) -> Self {
+        let cause = match snapshot.cause {
+            None => Cause::FailureRatio,
+            Some(
+                Cause::ProbesPassed | Cause::WaitElapsed | Cause::LeaseLost | Cause::Reconfigured,
+            ) => Cause::Operator,
+            Some(cause) => cause,
+        };
+        let attempt = match cause {
+            Cause::ProbeFailed | Cause::ProbeTimedOut | Cause::ProbeSlow => snapshot.attempt.max(1),
+            Cause::ProbesInconclusive => snapshot.attempt,
+            _ => 0,
+        };
+        Self {
+            cause,
+            attempt: attempt.min(MAX_ATTEMPT),
+        }
+    }
+}
+
+impl Model {
+    /// Every transition: one generation, one event.
+    fn enter(&mut self, next: Mode, cause: Cause, reason: Option<Arc<str>>, at: Duration) {
+        let generation = self.next_generation();
+        self.events.push(Event {
+            generation,
+            from: self.mode.name(),
+            to: next.name(),
+            cause,
+            reason,
+            at,
+            counts: self.mode.window().map(count).unwrap_or_default(),
+        });
+        self.generation = generation;
+        self.mode = next;
+    }
+
+    const fn next_generation(&self) -> u32 {
+        (self.generation + 1) % GENERATIONS
+    }
+
+    const fn since_start(&self, now: u64) -> Duration {
+        Duration::from_nanos(now.saturating_sub(self.start))
+    }
+
+    fn open_wait_without_jitter(&self, attempt: u32) -> Duration {
+        let wait = self.config.open_wait.jitter_percent(0);
+        Duration::from_nanos(open_wait(&wait, attempt, self.start, self.generation))
+    }
+}
+
+impl Mode {
+    /// The state's name, whatever the time.
+    const fn name(&self) -> State {
+        match self {
+            Self::Closed(_) => State::Closed,
+            Self::Open(..) => State::Open,
+            Self::HalfOpen(..) => State::HalfOpen,
+            Self::ForcedOpen(_) => State::ForcedOpen,
+            Self::Disabled => State::Disabled,
+            Self::ObserveOnly(_) => State::ObserveOnly,
+        }
+    }
+
+    const fn window(&self) -> Option<&VecDeque<Sample>> {
+        match self {
+            Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
+            _ => None,
+        }
+    }
+
+    const fn window_mut(&mut self) -> Option<&mut VecDeque<Sample>> {
+        match self {
+            Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
+            _ => None,
+        }
+    }
+}
+
+impl Probes {
+    const NONE: Self = Self {
+        out: 0,
+        passed: 0,
+        inconclusive: 0,
+        leased_until: Deadline(0),
+    };
+}
+
+fn is_failure(sample: &Sample) -> bool {
+    matches!(sample.outcome, Outcome::Failure | Outcome::Timeout)
+}
+
+fn count(window: &VecDeque<Sample>) -> Counts {
+    let how_many =
+        |is: fn(&Sample) -> bool| window.iter().filter(|sample| is(sample)).count() as u32;
+    Counts {
+        samples: how_many(|_| true),
+        failures: how_many(is_failure),
+        timeouts: how_many(|sample| sample.outcome == Outcome::Timeout),
+        slow: how_many(|sample| sample.slow),
+    }
+}
+
+/// The open wait in nanoseconds. Growth and jitter are the breaker's own, since
+/// another order of the same multiplications may differ in the last bit.
+fn open_wait(wait: &OpenWait, attempt: u32, seed: u64, generation: u32) -> u64 {
+    if wait.factor == 1.0 && wait.jitter_percent == 0 {
+        return saturating_nanos(wait.base);
+    }
+    rules::open_wait(wait, attempt, seed, generation)
+}
+
+/// A rejection as the breaker words it.
+fn rejection(state: State, cause: Cause, left: Left, generation: u32) -> Rejected {
+    let before = Word::before(generation);
+    let word = match state {
+        State::HalfOpen => before.to_half_open(HalfOpen {
+            cause,
+            attempt: 0,
+            out: 0,
+            passed: 0,
+            inconclusive: 0,
+        }),
+        State::ForcedOpen => before.to_forced_open(crate::deadline::Deadline::NEVER),
+        _ => before.to_open(cause, crate::deadline::Deadline::NEVER),
+    };
+    Rejected { word, left }
+}

@@ -1,0 +1,64 @@
+//! What an operator does, and a restart.
+
+use super::*;
+
+impl Model {
+    /// Rejects all calls; when `how_long` has passed the breaker is half-open.
+    pub fn force_open(
+        &mut self,
+        how_long: Option<Duration>,
+        reason: impl Into<Arc<str>>,
+        now: u64,
+    ) {
+        let at = self.since_start(now);
+        let deadline = match how_long {
+            Some(wait) => Deadline::after(at, saturating_nanos(wait)),
+            None => Deadline::NEVER,
+        };
+        self.operate(Mode::ForcedOpen(deadline), reason.into(), at);
+    }
+
+    /// Closes with an empty window, and ends any override.
+    pub fn close(&mut self, reason: impl Into<Arc<str>>, now: u64) {
+        let at = self.since_start(now);
+        self.operate(Mode::Closed(VecDeque::new()), reason.into(), at);
+    }
+
+    /// Admits all calls and records nothing.
+    pub fn disable(&mut self, reason: impl Into<Arc<str>>, now: u64) {
+        let at = self.since_start(now);
+        self.operate(Mode::Disabled, reason.into(), at);
+    }
+
+    /// Admits all calls, records them, and reports what would have tripped.
+    pub fn observe_only(&mut self, reason: impl Into<Arc<str>>, now: u64) {
+        let at = self.since_start(now);
+        self.operate(Mode::ObserveOnly(VecDeque::new()), reason.into(), at);
+    }
+
+    fn operate(&mut self, next: Mode, reason: Arc<str>, at: Duration) {
+        self.enter(next, Cause::Operator, Some(reason), at);
+    }
+
+    /// Replaces the config. The state, its deadline and the permits in flight
+    /// stay. A new window shape empties the window, which is a new
+    /// generation where the state has one.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] when a value is not legal; nothing has changed then.
+    pub fn reconfigure(&mut self, config: Config, now: u64) -> Result<(), ConfigError> {
+        config.validate()?;
+        let old = mem::replace(&mut self.config, config);
+        if old.window != config.window {
+            let at = self.since_start(now);
+            let empty = match self.mode {
+                Mode::Closed(_) => Mode::Closed(VecDeque::new()),
+                Mode::ObserveOnly(_) => Mode::ObserveOnly(VecDeque::new()),
+                _ => return Ok(()),
+            };
+            self.enter(empty, Cause::Reconfigured, None, at);
+        }
+        Ok(())
+    }
+}

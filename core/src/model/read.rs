@@ -1,0 +1,100 @@
+//! Pure reads, whatever the time.
+
+use super::*;
+
+impl Model {
+    /// The state. Open and forced open read as half-open once their wait is over.
+    pub fn state(&self, now: u64) -> State {
+        match self.mode {
+            Mode::Open(_, deadline) | Mode::ForcedOpen(deadline)
+                if deadline.passed(self.since_start(now)) =>
+            {
+                State::HalfOpen
+            }
+            _ => self.mode.name(),
+        }
+    }
+
+    /// Whether [`allow`](Self::allow) would grant now.
+    pub fn is_available(&self, now: u64) -> bool {
+        self.clone().allow(now).is_ok()
+    }
+
+    /// The generation.
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// How many permits were settled after their generation had ended.
+    pub const fn stale(&self) -> u64 {
+        self.stale
+    }
+
+    /// The config.
+    pub const fn config(&self) -> Config {
+        self.config
+    }
+
+    /// The clock's reading at which time alone changes what
+    /// [`allow`](Self::allow) answers: the end of a wait, or of the last lease.
+    /// `None` where there is none, or it never comes.
+    pub fn deadline(&self) -> Option<u64> {
+        let deadline = match &self.mode {
+            Mode::Open(_, deadline) | Mode::ForcedOpen(deadline) => *deadline,
+            Mode::HalfOpen(_, probes) => probes.leased_until,
+            Mode::Closed(_) | Mode::Disabled | Mode::ObserveOnly(_) => return None,
+        };
+        let since_start = saturating_nanos(deadline.time()?);
+        Some(self.start.saturating_add(since_start))
+    }
+
+    /// The whole state as a value, taken at the wall-clock time `unix_now`.
+    pub fn snapshot(&self, now: u64, unix_now: Duration) -> Snapshot {
+        let at = self.since_start(now);
+        let mut snapshot = Snapshot {
+            state: self.state(now),
+            generation: self.generation,
+            cause: None,
+            remaining: None,
+            attempt: 0,
+            probes_out: 0,
+            probes_passed: 0,
+            probes_inconclusive: 0,
+            window: self.config.window,
+            samples: Vec::new(),
+            taken: unix_now,
+        };
+        match &self.mode {
+            Mode::Closed(window) | Mode::ObserveOnly(window) => {
+                snapshot.samples = window.iter().copied().collect();
+            }
+            Mode::Open(opened, deadline) => {
+                snapshot.cause = Some(opened.cause);
+                snapshot.attempt = opened.attempt;
+                if !deadline.passed(at) {
+                    snapshot.remaining = Some(deadline.left(at));
+                }
+            }
+            Mode::HalfOpen(opened, probes) => {
+                snapshot.cause = Some(opened.cause);
+                snapshot.attempt = opened.attempt;
+                snapshot.probes_out = probes.out;
+                snapshot.probes_passed = probes.passed;
+                snapshot.probes_inconclusive = probes.inconclusive;
+            }
+            Mode::ForcedOpen(deadline) => {
+                snapshot.cause = Some(Cause::Operator);
+                if *deadline != Deadline::NEVER && !deadline.passed(at) {
+                    snapshot.remaining = Some(deadline.left(at));
+                }
+            }
+            Mode::Disabled => {}
+        }
+        snapshot
+    }
+
+    /// The transitions since the last time this was asked, oldest first.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        mem::take(&mut self.events)
+    }
+}

@@ -1,0 +1,218 @@
+//! Illegal values, and that every legal one matters.
+
+use super::*;
+
+#[test]
+fn an_illegal_value_is_refused_with_its_name_and_range() {
+    const RATIO: &str = "finite, above 0 and at most 1";
+    let legal = Config::default();
+    let wait = legal.open_wait;
+    let slow = SlowRule {
+        limit: Duration::from_secs(1),
+        ratio: 0.5,
+    };
+    let mut rows: Vec<(Config, &str, String, &str)> = Vec::new();
+    let mut row = |config, field, value: &dyn ToString, range| {
+        rows.push((config, field, value.to_string(), range));
+    };
+
+    for ratio in [f64::NAN, -1.0, -0.0, 0.0, 1.000_000_1, f64::INFINITY] {
+        let failure_ratio = Some(ratio);
+        row(
+            Config {
+                failure_ratio,
+                ..legal
+            },
+            "failure_ratio",
+            &ratio,
+            RATIO,
+        );
+        let timeout_ratio = Some(ratio);
+        row(
+            Config {
+                timeout_ratio,
+                ..legal
+            },
+            "timeout_ratio",
+            &ratio,
+            RATIO,
+        );
+        let slow = Some(SlowRule { ratio, ..slow });
+        row(Config { slow, ..legal }, "slow.ratio", &ratio, RATIO);
+    }
+    for size in [0, 4097, 5000, u32::MAX] {
+        let window = Window::count(size);
+        row(
+            Config { window, ..legal },
+            "window",
+            &size,
+            "a count of 1 to 4096",
+        );
+    }
+    for min_calls in [0, 21, u32::MAX] {
+        row(
+            Config { min_calls, ..legal },
+            "min_calls",
+            &min_calls,
+            "1 to the window's size",
+        );
+    }
+    for run in [0, 21, u32::MAX] {
+        let consecutive_failures = Some(run);
+        let range = "1 to the window's size, or none";
+        row(
+            Config {
+                consecutive_failures,
+                ..legal
+            },
+            "consecutive_failures",
+            &run,
+            range,
+        );
+    }
+    for count in [0, 256, u32::MAX] {
+        let range = "1 to 255";
+        row(
+            Config {
+                max_probes: count,
+                ..legal
+            },
+            "max_probes",
+            &count,
+            range,
+        );
+        row(
+            Config {
+                successes_to_close: count,
+                ..legal
+            },
+            "successes_to_close",
+            &count,
+            range,
+        );
+        row(
+            Config {
+                max_inconclusive: count,
+                ..legal
+            },
+            "max_inconclusive",
+            &count,
+            range,
+        );
+    }
+    let none = Config {
+        failure_ratio: None,
+        ..legal
+    };
+    let rules = "at least one of failure_ratio, timeout_ratio, slow, consecutive_failures";
+    row(none, "rules", &"none", rules);
+    let limit = Some(SlowRule {
+        limit: Duration::ZERO,
+        ..slow
+    });
+    row(
+        Config {
+            slow: limit,
+            ..legal
+        },
+        "slow.limit",
+        &"0ns",
+        "above zero",
+    );
+    let probe_lease = Some(Duration::ZERO);
+    row(
+        Config {
+            probe_lease,
+            ..legal
+        },
+        "probe_lease",
+        &"0ns",
+        "above zero",
+    );
+    let with = |open_wait| Config { open_wait, ..legal };
+    let zero = OpenWait::fixed(Duration::ZERO);
+    row(with(zero), "open_wait.base", &"0ns", "above zero");
+    for factor in [f64::NAN, -2.0, 0.5, f64::INFINITY] {
+        let range = "finite and at least 1";
+        row(
+            with(OpenWait { factor, ..wait }),
+            "open_wait.factor",
+            &factor,
+            range,
+        );
+    }
+    let max = Duration::from_secs(1);
+    row(
+        with(OpenWait { max, ..wait }),
+        "open_wait.max",
+        &"1s",
+        "at least open_wait.base",
+    );
+    row(
+        with(wait.jitter_percent(101)),
+        "open_wait.jitter_percent",
+        &101,
+        "0 to 100",
+    );
+
+    let live = Breaker::new(legal).unwrap();
+    for (config, field, value, range) in rows {
+        let refused = Breaker::new(config).unwrap_err();
+        assert_eq!(refused.field(), field);
+        assert_eq!(refused.value(), value, "{field}");
+        assert_eq!(refused.legal(), range, "{field}");
+        assert_eq!(live.reconfigure(config), Err(refused), "reconfigure alike");
+    }
+    assert_eq!(live.config(), legal);
+}
+
+#[test]
+fn every_field_changes_what_happens() {
+    // A new field does not compile until it is named here, and has a row below.
+    let Config {
+        window: _,
+        min_calls: _,
+        failure_ratio: _,
+        timeout_ratio: _,
+        slow: None | Some(SlowRule { limit: _, ratio: _ }),
+        consecutive_failures: _,
+        open_wait:
+            OpenWait {
+                base: _,
+                factor: _,
+                max: _,
+                jitter_percent: _,
+            },
+        max_probes: _,
+        successes_to_close: _,
+        probe_lease: _,
+        max_inconclusive: _,
+        abandoned: _,
+        panicked: _,
+    } = Config::default();
+
+    let rows = [
+        ("W=10 M=5 R=0.6", "W=5 M=5 R=0.6", "s*5 f f f"),
+        ("M=1", "M=2", "f"),
+        ("R=0.5", "R=0.9", "s f"),
+        ("TR=none", "TR=0.5", "s t"),
+        ("SLOW=1s/1", "SLOW=2s/1", "s~1s"),
+        ("SLOW=1s/1", "SLOW=1s/0.5", "s s~1s"),
+        ("R=none C=2", "R=none C=3", "f f"),
+        ("O=10s*1..40s", "O=11s*1..40s", "f +10s a"),
+        ("O=10s*1..40s", "O=10s*2..40s", "f +10s f +10s a"),
+        ("O=10s*2..10s", "O=10s*2..20s", "f +10s f +10s a"),
+        ("J=0", "J=50", "f +9999ms a"),
+        ("H=1", "H=2", "f +10s a a"),
+        ("S=1", "S=2", "f +10s s"),
+        ("L=5s", "L=6s", "f +10s a +5s a"),
+        ("L=none", "L=6s", "f +10s a +6s a"),
+        ("I=1", "I=2", "f +10s i"),
+        ("D=i", "D=f", "d"),
+        ("P=i", "P=f", "p"),
+    ];
+    for (one, other, steps) in rows {
+        let [one, other] = [one, other].map(|settings| format!("{settings}: {steps}"));
+        assert_ne!(replay(&one), replay(&other), "{one} | {other}");
+    }
+}

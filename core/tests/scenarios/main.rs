@@ -1,0 +1,41 @@
+//! Faults that users of circuit breakers have met, each as the shortest replay
+//! that shows it. The notation is explained in `replay/mod.rs`; every
+//! replay runs on the breaker and on the sequential model.
+
+#[path = "../lockstep/mod.rs"]
+mod lockstep;
+#[path = "../replay/mod.rs"]
+mod replay;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
+
+use cutout::{
+    Breaker, CallError, Cause, Clock, Config, ManualClock, OpenWait, Outcome, Report, Settled,
+    SlowRule, Snapshot, State, Window,
+};
+
+use replay::replay;
+
+/// One test per claim.
+macro_rules! replays {
+    ($($claim:ident: $line:literal;)+) => {
+        $(
+            #[test]
+            fn $claim() {
+                replay($line);
+            }
+        )+
+    };
+}
+
+mod config;
+mod half_open;
+mod listeners;
+mod operator;
+mod reconfigure;
+mod restart;
+mod stale_outcomes;
+mod waits_and_clocks;
+mod windows_and_rules;

@@ -1,0 +1,171 @@
+//! Waits, and clocks that misbehave.
+
+use super::*;
+
+replays! {
+    an_endless_wait_never_ends:
+        "O=max: f => open => left=max +100y => open a => rejected => left=max +500y => open";
+    an_endless_lease_never_ends:
+        "L=max: f +10s a1 +500y a => rejected s(1) => closed";
+    an_endless_forced_opening_never_ends:
+        "R=1: force=max +500y => forced-open a => rejected close => closed";
+    waits_grow_up_to_the_longest_and_start_over_after_a_close:
+        "O=10s*2..40s: f => left=10s +10s f => left=20s +20s f => left=40s +40s f => left=40s +40s s => closed f => left=10s";
+    a_wait_ends_to_the_nanosecond:
+        "O=10s: f +9999999999ns a => rejected => left=1ns +1ns a => admitted";
+    a_fixed_wait_does_not_grow:
+        "O=10s: f [ => left=10s +10s f ]*20";
+    a_wait_may_grow_by_a_fraction:
+        "O=8s*1.5..30s: f => left=8s +8s f => left=12s +12s f => left=18s +18s f => left=27s +27s f => left=30s";
+    a_factor_of_one_does_not_grow:
+        "O=7s*1..30s: f [ => left=7s +7s f ]*20";
+    growth_saturates:
+        "O=1s*10..max: f [ +1s f@1s ]*30 +1s f => left=max => attempt=31 +500y => open";
+    a_huge_factor_saturates:
+        "O=1ns*1e300..1h: f +1us f => left=1h +1h f => left=1h";
+    the_upstream_may_set_the_wait:
+        "O=10s: f@99s => left=99s +99s f@3s => left=3s +3s f => left=10s";
+    the_upstream_may_ask_for_no_wait:
+        "O=10s: f@0s => half-open a => admitted";
+    an_endless_retry_after_never_ends:
+        "O=10s: f@max => left=max +500y => open";
+    an_action_by_an_operator_starts_the_wait_over:
+        "O=10s: f +9s force close f => left=10s +9999ms => open +1ms => half-open";
+    a_forced_opening_ends_half_open:
+        "R=1: force=5s a => rejected => left=5s +5s => half-open a => admitted s => rejected";
+    an_endless_forced_opening_needs_an_operator:
+        "R=1: force +30y a => rejected => forced-open close a => admitted";
+    a_clock_that_stands_still_does_not_stop_the_rules:
+        "M=10 R=0.5: s*5 f*5 => open";
+    a_clock_that_steps_back_does_not_stop_the_rules:
+        "M=4 R=0.5: +1h s f -60s s => closed -60s f => open -60s => open";
+    a_wait_ends_when_a_clock_that_stepped_back_has_caught_up:
+        "O=10s: +1h f -60s => open +60s => open +10s => half-open";
+    a_wait_begun_after_a_step_back_is_no_longer:
+        "O=10s C=1: s +60s -30s f => left=10s +10s => half-open";
+    a_clock_that_steps_back_makes_no_call_slow:
+        "R=1 SLOW=1s/1: +2min a1 -60s s(1) => recorded";
+    a_clock_before_the_start_is_the_start:
+        "O=10s: -1h -1h f => left=10s +1h +10s => half-open";
+    a_lease_ends_with_its_generation_however_many_follow:
+        "L=none: f +10s a1 L=5s [ close ]*16382 f +10s a2 => generation=16386 +5s a => admitted";
+    reading_changes_nothing:
+        "O=10s: f +10s [ +0s => half-open ]*100 => transitions=1 => generation=1";
+}
+
+/// A clock that counts how often it is read: a microsecond each time.
+#[derive(Default)]
+struct Counted(AtomicU64);
+
+impl Clock for &Counted {
+    fn now(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) * 1_000
+    }
+}
+
+impl Counted {
+    fn reads<T>(&self, call: impl FnOnce() -> T) -> (u64, T) {
+        let before = self.0.load(Ordering::Relaxed);
+        let value = call();
+        (self.0.load(Ordering::Relaxed) - before, value)
+    }
+}
+
+#[test]
+fn a_closed_breaker_without_a_slow_rule_reads_no_clock() {
+    let clock = Counted::default();
+    let breaker = Breaker::builder().clock(&clock).build().unwrap();
+    let calls = || {
+        for _ in 0..100 {
+            breaker.allow().unwrap().success();
+            breaker.allow().unwrap().success();
+            breaker.allow().unwrap().failure();
+            drop(breaker.allow().unwrap());
+        }
+        assert_eq!(breaker.state(), State::Closed);
+    };
+    assert_eq!(clock.reads(calls).0, 0);
+}
+
+#[test]
+fn no_call_reads_the_clock_twice() {
+    let clock = Counted::default();
+    let breaker = Breaker::builder()
+        .window(Window::count(5))
+        .min_calls(3)
+        .slow(SlowRule {
+            limit: Duration::from_micros(3),
+            ratio: 0.9,
+        })
+        .open_wait(OpenWait::fixed(Duration::from_micros(20)))
+        .probe_lease(Duration::from_micros(20))
+        .max_probes(2)
+        .listener(|_| ())
+        .clock(&clock)
+        .build()
+        .unwrap();
+    let mut most = 0;
+    for call in 0..10_000 {
+        let (reads, allowed) = clock.reads(|| breaker.allow());
+        most = most.max(reads);
+        let Ok(permit) = allowed else { continue };
+        let (reads, _) = match call % 11 {
+            0..4 => clock.reads(|| permit.failure()),
+            4..10 => clock.reads(|| permit.success()),
+            _ => {
+                std::mem::forget(permit);
+                continue;
+            }
+        };
+        most = most.max(reads);
+    }
+    assert_eq!(most, 1);
+    assert!(breaker.generation() > 100, "all states were seen");
+}
+
+#[test]
+fn a_million_reopenings_saturate() {
+    let clock = ManualClock::new();
+    let endless = OpenWait::exponential(Duration::from_secs(1), 10.0, Duration::MAX);
+    let breaker = Breaker::builder()
+        .consecutive_failures(1)
+        .open_wait(endless)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    let at_once = Report::from(Outcome::Failure).retry_after(Duration::ZERO);
+    breaker.allow().unwrap().done(at_once);
+    for _ in 0..1_000_000 {
+        assert_eq!(breaker.allow().unwrap().done(at_once), Settled::Reopened);
+    }
+    breaker.allow().unwrap().failure();
+    assert_eq!(breaker.snapshot().attempt, 511);
+    let rejected = breaker.allow().unwrap_err();
+    assert_eq!(rejected.retry_after(), Some(Duration::MAX));
+    clock.advance(Duration::MAX);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn jitter_shortens_a_wait_by_at_most_its_percentage() {
+    let mut waits = Vec::new();
+    for start in 0..200 {
+        let clock = ManualClock::new();
+        clock.set(Duration::from_nanos(start));
+        let breaker = Breaker::builder()
+            .consecutive_failures(1)
+            .open_wait(OpenWait::fixed(Duration::from_secs(10)).jitter_percent(40))
+            .clock(clock)
+            .build()
+            .unwrap();
+        breaker.allow().unwrap().failure();
+        waits.push(breaker.snapshot().remaining.unwrap());
+    }
+    waits.sort();
+    assert!(waits[0] >= Duration::from_secs(6), "{:?}", waits[0]);
+    assert!(waits[199] <= Duration::from_secs(10) + Duration::from_micros(1));
+    assert!(waits[20] < Duration::from_secs(7), "spread out evenly");
+    assert!(waits[180] > Duration::from_secs(9), "spread out evenly");
+    waits.dedup();
+    assert!(waits.len() > 190, "no two breakers wait alike");
+}
