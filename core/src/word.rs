@@ -14,8 +14,8 @@
 //! set when the window is full of fast successes, and only then; it is zero in every mode without a
 //! window, so that one masked comparison answers "may this success be left
 //! unrecorded". How `lap`, `cursor` and `bad` share their 32 bits depends on the
-//! window's size ([`Shape`]): what a small window does not need goes to the
-//! lap count, which is what keeps two equal words from meaning different windows.
+//! window's size ([`Shape`]): what the window does not need goes to the lap
+//! count, which is what keeps two equal words from meaning different windows.
 
 use crate::bits::{Field, seldom};
 use crate::deadline::Deadline;
@@ -383,6 +383,10 @@ fn half_open_bits(half_open: HalfOpen) -> u64 {
 /// A count window's size, and how a word holds its place: the bad count
 /// lowest, the cursor above it, and above that the lap, which counts how often
 /// the cursor has wrapped, and wraps too.
+///
+/// A window whose ring is near takes 7 and 7 bits, constants for the sake of
+/// speed, and leaves 18 to the lap; a larger one takes what it needs, and
+/// leaves 7 at the size of 4096.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) size: u32,
