@@ -15,9 +15,10 @@ impl<C: Clock> Breaker<C> {
     /// Asks for admission.
     ///
     /// Closed, disabled and observe-only always grant; closed reads one word and
-    /// writes nothing (with a slow rule it reads the clock too). Open rejects until its wait is over; the first
-    /// call after that makes the breaker half-open and gets a probe. Half-open
-    /// grants while fewer than `max_probes` probes are unsettled.
+    /// writes nothing (with a slow rule it reads the clock too). Open rejects until
+    /// its wait is over; the first call after that makes the breaker half-open and
+    /// gets a probe. Half-open grants while fewer than `max_probes` probes are
+    /// unsettled.
     ///
     /// Lock-free, without allocation; at most one clock read.
     ///

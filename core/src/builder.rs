@@ -187,20 +187,22 @@ impl<C: Clock> Builder<C> {
 
     /// Adds a listener, to be told of every transition.
     ///
-    /// Listeners are called in the order they were added, after the transition, by the thread that
-    /// made it, or by one that is still delivering earlier ones: each transition once, and
-    /// each `from` is the `to` of the one before. A listener may call any method of
-    /// its breaker; what it causes is delivered after it returns. A listener that panics is contained and
-    /// counted ([`Breaker::listener_panics`]). Without the `std` feature panics cannot be
-    /// contained, and a listener must not panic. A slow listener delays the
-    /// thread that runs it and the events behind it, never another call;
-    /// from the 65th event that waits for it, each one takes an allocation.
+    /// Listeners are called in the order they were added, after the transition, by
+    /// the thread that made it, or by one that is still delivering earlier ones:
+    /// each transition once, and each `from` is the `to` of the one before. A
+    /// listener may call any method of its breaker; what it causes is delivered
+    /// after it returns. A listener that panics is contained and counted
+    /// ([`Breaker::listener_panics`]). Without the `std` feature panics cannot be
+    /// contained, and a listener must not panic. A slow listener delays the thread
+    /// that runs it and the events behind it, never another call; from the 65th
+    /// event that waits for it, each one takes an allocation.
     pub fn listener(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.listeners.push(Box::new(listener));
         self
     }
 
-    /// Keeps the last 64 transitions for [`Breaker::log`]. Off by default: it takes about 10 kB.
+    /// Keeps the last 64 transitions for [`Breaker::log`]. Off by default: it takes
+    /// about 10 kB.
     pub fn log(mut self, keep: bool) -> Self {
         self.log = keep;
         self
@@ -208,11 +210,11 @@ impl<C: Clock> Builder<C> {
 
     /// Starts from a snapshot in place of an empty closed breaker.
     ///
-    /// An open breaker goes on waiting for what was left, at most its open
-    /// wait, less the wall-clock time that has passed since the snapshot; half-open becomes open
-    /// with nothing left to wait. Operator states stay what they are. The window is taken over if its
-    /// shape is the config's, and starts empty otherwise. The generation is
-    /// the snapshot's; no event is delivered.
+    /// An open breaker goes on waiting for what was left, at most its open wait,
+    /// less the wall-clock time that has passed since the snapshot; half-open
+    /// becomes open with nothing left to wait. Operator states stay what they are.
+    /// The window is taken over if its shape is the config's, and starts empty
+    /// otherwise. The generation is the snapshot's; no event is delivered.
     pub fn restore(mut self, snapshot: Snapshot) -> Self {
         self.restored = Some(snapshot);
         self

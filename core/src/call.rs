@@ -15,7 +15,8 @@ impl<C: Clock> Breaker<C> {
     ///
     /// # Panics
     ///
-    /// Passes on a panic of `call`, which counts as [`Config::panicked`](crate::Config::panicked) says.
+    /// Passes on a panic of `call`, which counts as
+    /// [`Config::panicked`](crate::Config::panicked) says.
     ///
     /// # Examples
     ///

@@ -201,8 +201,9 @@ impl Config {
         }
     }
 
-    /// For an upstream that is called now and then (a few times a minute): opens after three
-    /// failures in a row, since a ratio over so few calls comes too late.
+    /// For an upstream that is called now and then (a few times a minute): opens
+    /// after three failures in a row, since a ratio over so few calls comes too
+    /// late.
     pub const fn low_traffic() -> Self {
         Self {
             failure_ratio: None,

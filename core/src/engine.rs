@@ -20,12 +20,13 @@ pub(crate) struct Engine {
     pub(crate) word: AtomicWord,
     pub(crate) near: [AtomicU64; NEAR_WORDS],
     pub(crate) settings: Settings,
-    /// What the deadline of an open generation is less than the word says, which has it rounded up;
-    /// its winner adds this after the word.
+    /// What the deadline of an open generation is less than the word says, which
+    /// has it rounded up; its winner adds this after the word.
     pub(crate) deadline: SideCell,
-    /// The last lease deadline of a half-open generation; there before the
-    /// probe. One cell for even generations and one for odd ones: who is about to end one writes the
-    /// first lease of the next while others still look at those of this one.
+    /// The last lease deadline of a half-open generation; there before the probe.
+    /// One cell for even generations and one for odd ones: who is about to end one
+    /// writes the first lease of the next while others still look at those of this
+    /// one.
     pub(crate) leases: [SideCell; 2],
     /// The re-open attempt of a half-open generation, for the open one that
     /// may follow; there before the word leaves it.
@@ -39,7 +40,8 @@ pub(crate) enum Recording {
     Done,
     /// The word has moved meanwhile.
     Moved,
-    /// With it, this rule matches, and this is what the window then holds. The word is as it was.
+    /// With it, this rule matches, and this is what the window then holds. The word
+    /// is as it was.
     Matches(Cause, Counts),
 }
 
@@ -271,8 +273,9 @@ impl Engine {
         lease.map_or(Deadline::NEVER, Deadline::from_millis)
     }
 
-    /// Makes the lease of a probe of `generation` known that is about to be
-    /// granted from `word`, before the word can be seen to hold it. False if the word has moved meanwhile.
+    /// Makes the lease of a probe of `generation` known that is about to be granted
+    /// from `word`, before the word can be seen to hold it. False if the word has
+    /// moved meanwhile.
     #[must_use = "a probe whose lease is not known may not be granted"]
     pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) -> bool {
         self.lease(generation).put(

@@ -31,7 +31,8 @@ pub(crate) struct Hub {
     /// Events that came before their predecessor. Only the thread that
     /// delivers takes it out, so it is there for whoever starts to deliver.
     early: ArrayQueue<BTreeMap<u32, Event>>,
-    /// Events queued and not yet seen by the thread that delivers. Who moves it from zero delivers.
+    /// Events queued and not yet seen by the thread that delivers. Who moves it
+    /// from zero delivers.
     unseen: AtomicU64,
     /// The generation whose event comes next; written by the thread that delivers.
     next: AtomicU64,

@@ -45,8 +45,9 @@ impl<C: Clock> Breaker<C> {
     /// Admits all calls, records their outcomes, and reports what would have
     /// opened the breaker, until another operator action.
     ///
-    /// Each would-trip is an [`Event`](crate::Event) from observe-only to observe-only with the
-    /// rule as its cause, and starts a new generation with an empty window.
+    /// Each would-trip is an [`Event`](crate::Event) from observe-only to
+    /// observe-only with the rule as its cause, and starts a new generation with an
+    /// empty window.
     pub fn observe_only(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
         self.operate(reason.into(), &now, None, Word::to_observe_only);
@@ -76,10 +77,10 @@ impl<C: Clock> Breaker<C> {
 
     /// Replaces the config of a live breaker.
     ///
-    /// State, generation, window, deadline and permits in flight stay. A
-    /// lowered threshold acts on the next outcome. Another window shape
-    /// restarts the window: closed and observe-only go on in a new generation with
-    /// an empty one. Concurrent calls of this method take turns; nothing else waits for them.
+    /// State, generation, window, deadline and permits in flight stay. A lowered
+    /// threshold acts on the next outcome. Another window shape restarts the
+    /// window: closed and observe-only go on in a new generation with an empty one.
+    /// Concurrent calls of this method take turns; nothing else waits for them.
     ///
     /// # Errors
     ///

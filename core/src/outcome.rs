@@ -75,7 +75,8 @@ impl From<Outcome> for Report {
 pub enum Settled {
     /// The outcome entered the window, or the probe was counted as passed.
     Recorded,
-    /// Nothing was judged: the outcome was [`Outcome::Ignored`], or the breaker is disabled.
+    /// Nothing was judged: the outcome was [`Outcome::Ignored`], or the breaker is
+    /// disabled.
     Ignored,
     /// This outcome matched a rule and opened the breaker.
     Tripped,
@@ -115,7 +116,8 @@ pub struct Counts {
 impl Counts {
     /// These counts after `incoming` has pushed `outgoing` out.
     pub(crate) fn shifted(self, incoming: Self, outgoing: Self) -> Self {
-        // Saturating: counts read while the window moves on may disagree; they are thrown away.
+        // Saturating: counts read while the window moves on may disagree; they are
+        // thrown away.
         let shift =
             |of: fn(&Self) -> u32| (of(&self) + of(&incoming)).saturating_sub(of(&outgoing));
         Self {

@@ -145,17 +145,19 @@ macro_rules! permit {
                 })
             }
 
-            /// Settles the permit with the call's outcome, or with a [`Report`] that says more.
+            /// Settles the permit with the call's outcome, or with a [`Report`]
+            /// that says more.
             ///
-            /// Lock-free, without allocation; at most one clock read. In the healthy case (a
-            /// success, a full window of fast successes, no slow rule) it reads one word
-            /// and writes nothing.
+            /// Lock-free, without allocation; at most one clock read. In the
+            /// healthy case (a success, a full window of fast successes, no slow
+            /// rule) it reads one word and writes nothing.
             #[inline]
             pub fn done(self, report: impl Into<Report>) -> Settled {
                 self.0.settle(report.into())
             }
 
-            /// Settles the permit with an outcome and the duration that the caller measured.
+            /// Settles the permit with an outcome and the duration that the caller
+            /// measured.
             #[inline]
             pub fn done_after(self, outcome: Outcome, elapsed: Duration) -> Settled {
                 self.done(Report::from(outcome).elapsed(elapsed))

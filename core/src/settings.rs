@@ -1,12 +1,12 @@
 //! The config of a live breaker: ten words, twice.
 //!
-//! The breaker's word says which of the two slots it goes with. `reconfigure`
-//! fills the other one and then moves the word over to it, so that a decision
-//! and the config it was made by are validated by the same CAS: a slot is only
-//! written while the word points to the other, and whoever still reads it then
-//! finds the word moved. Two whole
-//! reconfigurations between a thread's load of the word and its CAS, with
-//! nothing else moving the word, go unnoticed; its decision may then mix values of both configs.
+//! The breaker's word says which of the two slots it goes with. `reconfigure` fills
+//! the other one and then moves the word over to it, so that a decision and the
+//! config it was made by are validated by the same CAS: a slot is only written
+//! while the word points to the other, and whoever still reads it then finds the
+//! word moved. Two whole reconfigurations between a thread's load of the word and
+//! its CAS, with nothing else moving the word, go unnoticed; its decision may then
+//! mix values of both configs.
 
 use core::time::Duration;
 
@@ -152,9 +152,9 @@ impl Limits {
 
     /// Whether a ratio can be reached in this window at all.
     ///
-    /// No kind of outcome is more frequent than the bad ones. In a full window fewer of them
-    /// than the least number that reaches the lowest ratio match none; in
-    /// one that fills up, none of them match none.
+    /// No kind of outcome is more frequent than the bad ones. In a full window
+    /// fewer of them than the least number that reaches the lowest ratio match
+    /// none; in one that fills up, none of them match none.
     #[inline]
     pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
         if pushed.full {

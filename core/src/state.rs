@@ -15,7 +15,8 @@ pub enum State {
     ForcedOpen,
     /// An operator admits all calls; nothing is recorded.
     Disabled,
-    /// An operator admits all calls; outcomes are recorded, and what would have tripped is reported.
+    /// An operator admits all calls; outcomes are recorded, and what would have
+    /// tripped is reported.
     ObserveOnly,
 }
 

@@ -1,7 +1,8 @@
 //! The atomics, and the only file that knows how they are checked.
 //!
-//! The core asks for one atomic type. A build for model checking swaps it, by `cfg(cutout_checked)`,
-//! for one whose every access a checker schedules (see `loom-tests/`).
+//! The core asks for one atomic type. A build for model checking swaps it, by
+//! `cfg(cutout_checked)`, for one whose every access a checker schedules (see
+//! `loom-tests/`).
 
 #[cfg(not(cutout_checked))]
 mod imp {

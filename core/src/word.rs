@@ -11,11 +11,12 @@
 //! ```
 //!
 //! `slot` says which of the two config slots the word goes with. `clean` is
-//! set when the window is full of fast successes, and only then; it is zero in every mode without a
-//! window, so that one masked comparison answers "may this success be left
-//! unrecorded". How `lap`, `cursor` and `bad` share their 32 bits depends on the
-//! window's size ([`Shape`]): what the window does not need goes to the lap
-//! count, which is what keeps two equal words from meaning different windows.
+//! set when the window is full of fast successes, and only then; it is zero in
+//! every mode without a window, so that one masked comparison answers "may this
+//! success be left unrecorded". How `lap`, `cursor` and `bad` share their 32 bits
+//! depends on the window's size ([`Shape`]): what the window does not need goes to
+//! the lap count, which is what keeps two equal words from meaning different
+//! windows.
 
 use crate::bits::{Field, seldom};
 use crate::deadline::Deadline;
@@ -479,8 +480,9 @@ impl AtomicWord {
         Self(AtomicU64::new(word.0))
     }
 
-    /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that whatever was
-    /// written for a word (ring slots, leases, attempts, config) is seen by those who see it.
+    /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that
+    /// whatever was written for a word (ring slots, leases, attempts, config) is
+    /// seen by those who see it.
     #[inline]
     pub(crate) fn load(&self) -> Word {
         Word(self.0.load(Acquire))
@@ -494,8 +496,9 @@ impl AtomicWord {
 
     /// Moves the word from `from` to `to`, unless someone else has moved it.
     ///
-    /// Release: pairs with [`load`](Self::load). Acquire: a config slot is written only after
-    /// the word has left it; the write must not be seen by those whose move came before.
+    /// Release: pairs with [`load`](Self::load). Acquire: a config slot is written
+    /// only after the word has left it; the write must not be seen by those whose
+    /// move came before.
     #[must_use = "only the winner of a move may act on it"]
     #[inline]
     pub(crate) fn try_move(&self, from: Word, to: Word) -> bool {

@@ -13,7 +13,8 @@ impl Deadline {
     /// Later than every other, and never passed.
     pub(super) const NEVER: Self = Self(u64::MAX);
 
-    /// The last one that comes, in 35 years: as many units of 131 ms as the breaker can count.
+    /// The last one that comes, in 35 years: as many units of 131 ms as the breaker
+    /// can count.
     const LAST: Self = Self(((1 << 33) - 2) << 17);
 
     /// `wait` nanoseconds after `at`.
