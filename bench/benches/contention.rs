@@ -1,0 +1,14 @@
+//! The contention profile: `cargo bench --bench contention`, with `-- --quick` in less
+//! than a minute. Writes `target/contention/index.html` and `summary.json`.
+
+use std::io;
+
+use cutout_bench::allocations::Counting;
+use cutout_bench::profile::coordinator;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> io::Result<()> {
+    coordinator::main(env!("CARGO_TARGET_TMPDIR"))
+}

@@ -1,0 +1,63 @@
+//! Instructions per call, counted by callgrind: `cargo bench --bench instructions`.
+//!
+//! They do not move with the machine, so they have limits, above which this
+//! fails. It needs valgrind and `gungraun-runner` in the version that it names
+//! when it does not find it; without them it says so and is done.
+
+#[allow(unused_qualifications, reason = "the macros of the harness write them")]
+mod calls {
+    use std::hint::black_box;
+
+    use cutout_bench::stage::Stage;
+    use cutout_bench::subject::ours;
+    use cutout_bench::workload::{Load, Style, Workload};
+    use gungraun::prelude::*;
+    use gungraun::{Callgrind, EventKind};
+
+    /// Enough to make what is around the calls small beside them.
+    const CALLS: u64 = 1000;
+    const HEALTHY: Workload = Workload::new(Load::Healthy);
+    const REJECTING: Workload = Workload::new(Load::Rejecting);
+
+    const fn failing(percent: u8) -> Workload {
+        Workload::new(Load::Failing(percent))
+    }
+
+    fn stage(workload: Workload) -> Box<dyn Stage> {
+        (ours().stage)(workload).expect("this crate can do them all")
+    }
+
+    /// At most so many instructions a call, the loop around it included.
+    fn at_most(per_call: u64) -> LibraryBenchmarkConfig {
+        let mut callgrind = Callgrind::default();
+        callgrind.hard_limits([(EventKind::Ir, per_call * CALLS)]);
+        LibraryBenchmarkConfig::default().tool(callgrind).clone()
+    }
+
+    #[library_benchmark(setup = stage)]
+    #[bench::healthy(args = (HEALTHY), config = at_most(30))]
+    #[bench::healthy_closure(args = (HEALTHY.style(Style::Closure)), config = at_most(30))]
+    #[bench::healthy_owned(args = (HEALTHY.style(Style::Owned)), config = at_most(75))]
+    #[bench::state(args = (HEALTHY.style(Style::Look)), config = at_most(10))]
+    #[bench::failing_1(args = (failing(1)), config = at_most(130))]
+    #[bench::failing_20(args = (failing(20)), config = at_most(150))]
+    #[bench::failing_50(args = (failing(50)), config = at_most(150))]
+    #[bench::rejecting(args = (REJECTING), config = at_most(180))]
+    #[bench::half_open_storm(args = (Workload::new(Load::HalfOpenStorm)), config = at_most(250))]
+    #[bench::flapping(args = (Workload::new(Load::Flapping).window(10)), config = at_most(600))]
+    fn thousand_calls(stage: Box<dyn Stage>) -> (u64, Box<dyn Stage>) {
+        (black_box(stage.work(0, 1, CALLS)), stage)
+    }
+
+    library_benchmark_group!(name = calls, benchmarks = thousand_calls);
+    main!(library_benchmark_groups = calls);
+
+    pub(super) fn run() {
+        main();
+    }
+}
+
+fn main() {
+    cutout_bench::instructions::prepare();
+    calls::run();
+}

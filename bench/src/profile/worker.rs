@@ -1,0 +1,197 @@
+//! One process of one task: all subjects, round by round.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::plan::{CROWD_WINDOW, Sampling, Task, WINDOWS};
+use super::record::{Cell, Outcome, QUANTILES, Record};
+use crate::allocations;
+use crate::stage::Stage;
+use crate::subject::{self, Entry};
+use crate::workload::{Load, Workload};
+
+/// Measures one process' share of a task and writes a line for each result.
+pub fn run(task: Task, sampling: Sampling, process: usize) {
+    match task {
+        Task::Throughput(workload, threads) => throughput(workload, threads, sampling, process),
+        Task::Latency(workload, threads) => latency(workload, threads, sampling),
+        Task::Crowd(breakers) => crowd(breakers, sampling, process),
+        Task::Memory => memory(),
+    }
+}
+
+fn say(cell: &Cell, result: Outcome) {
+    let cell = cell.clone();
+    let line = serde_json::to_string(&Record { cell, result }).expect("it has no odd keys");
+    let mut out = io::stdout().lock();
+    // Whoever started this process reads it; if it is gone, there is no one to tell.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// A subject on its stage, with the cell it is measured for.
+struct Player {
+    cell: Cell,
+    stage: Box<dyn Stage>,
+    /// Calls of one round on each thread.
+    calls: u64,
+}
+
+fn cell(entry: &Entry, workload: Workload, threads: usize) -> Cell {
+    Cell {
+        workload: workload.to_string(),
+        window: workload.window,
+        threads,
+        breakers: 1,
+        subject: entry.name.into(),
+    }
+}
+
+/// Everyone who can play this workload, each with as many calls as take a round's time.
+fn cast(workload: Workload, threads: usize, round: Duration) -> Vec<Player> {
+    let entries = match workload.load {
+        Load::Floor => subject::floors(),
+        _ => subject::breakers(),
+    };
+    let mut players = Vec::new();
+    for entry in entries {
+        let cell = cell(&entry, workload, threads);
+        let staged = (entry.stage)(workload).and_then(|stage| {
+            let calls = calibrate(stage.as_ref(), threads, round)?;
+            Ok((stage, calls))
+        });
+        match staged {
+            Ok((stage, calls)) => players.push(Player { cell, stage, calls }),
+            Err(reason) => say(&cell, Outcome::Void { reason }),
+        }
+    }
+    players
+}
+
+fn calibrate(stage: &dyn Stage, threads: usize, round: Duration) -> Result<u64, String> {
+    let mut calls = 64;
+    loop {
+        let taken = stage.run(threads, calls)?.slowest();
+        if taken * 3 >= round {
+            let scaled = calls as f64 * round.as_secs_f64() / taken.as_secs_f64().max(1e-9);
+            return Ok((scaled as u64).max(64));
+        }
+        calls *= 4;
+    }
+}
+
+/// Allocations per call, on one thread.
+fn allocations_per_call(stage: &dyn Stage) -> f64 {
+    const CALLS: u64 = 1000;
+    let before = allocations::counts().calls;
+    stage.work(0, 1, CALLS);
+    let made = allocations::counts().calls - before;
+    // Rounded: what a caller allocates once for itself is not of a call.
+    (made as f64 / CALLS as f64 * 100.0).round() / 100.0
+}
+
+fn throughput(workload: Workload, threads: usize, sampling: Sampling, process: usize) {
+    let mut players = cast(workload, threads, sampling.round);
+    for round in 0..sampling.rounds {
+        // Each round begins with another subject.
+        let shift = (round + process) % players.len().max(1);
+        players.rotate_left(shift);
+        players.retain(|player| match player.stage.run(threads, player.calls) {
+            Ok(run) => {
+                let result = Outcome::Round {
+                    process,
+                    ns_per_call: run.slowest().as_nanos() as f64 / player.calls as f64,
+                    fairness: run.fairness(),
+                    allocations: allocations_per_call(player.stage.as_ref()),
+                };
+                say(&player.cell, result);
+                true
+            }
+            Err(reason) => {
+                say(&player.cell, Outcome::Void { reason });
+                false
+            }
+        });
+    }
+}
+
+fn latency(workload: Workload, threads: usize, sampling: Sampling) {
+    /// At most so many calls a thread, to keep the list of durations small.
+    const MOST: u64 = 1_000_000;
+    let clock = quanta::Clock::new();
+    for player in cast(workload, threads, sampling.round) {
+        let mut cell = player.cell;
+        cell.workload = format!("latency_{}", cell.workload);
+        let histogram = Mutex::new(Histogram::<u64>::new(3).expect("three digits are legal"));
+        let record = |ticks: &[u64]| {
+            let mut histogram = histogram.lock().expect("not poisoned");
+            for ticks in ticks {
+                let ns = clock.delta_as_nanos(0, *ticks);
+                histogram.record(ns).expect("it grows as it must");
+            }
+        };
+        let calls = player.calls.min(MOST);
+        player.stage.time_each(&clock, threads, calls, &record);
+        if let Err(reason) = player.stage.verify() {
+            say(&cell, Outcome::Void { reason });
+            continue;
+        }
+        let histogram = histogram.lock().expect("not poisoned");
+        let at = |quantile: f64| histogram.value_at_quantile(quantile);
+        let result = Outcome::Latency {
+            ns: QUANTILES.into_iter().map(at).collect(),
+            max: histogram.max(),
+        };
+        say(&cell, result);
+    }
+}
+
+/// How many bytes each of so many breakers takes, inline and on the heap.
+fn bytes_each<R>(breakers: usize, build: impl FnOnce() -> R) -> (f64, R) {
+    let before = allocations::counts().bytes;
+    let built = build();
+    let taken = allocations::counts().bytes - before;
+    (taken as f64 / breakers as f64, built)
+}
+
+fn crowd(breakers: usize, sampling: Sampling, process: usize) {
+    let workload = Workload::new(Load::Healthy).window(CROWD_WINDOW);
+    for entry in subject::breakers() {
+        let mut cell = cell(&entry, workload, 1);
+        cell.workload = "breakers".into();
+        cell.breakers = breakers;
+        let stage = (entry.stage)(workload).expect("everyone can be healthy");
+        let (bytes, crowd) = bytes_each(breakers, || stage.crowd(breakers));
+        say(&cell, Outcome::Memory { bytes });
+        let mut calls = 64;
+        while crowd.run(calls) * 3 < sampling.round {
+            calls *= 4;
+        }
+        for _ in 0..sampling.rounds {
+            let result = Outcome::Round {
+                process,
+                ns_per_call: crowd.run(calls).as_nanos() as f64 / calls as f64,
+                fairness: 1.0,
+                allocations: allocations_per_call(stage.as_ref()),
+            };
+            say(&cell, result);
+        }
+    }
+}
+
+fn memory() {
+    // So many that what their list takes is less than half a byte each.
+    const BREAKERS: usize = 64;
+    for window in WINDOWS {
+        let workload = Workload::new(Load::Healthy).window(window);
+        for entry in subject::breakers() {
+            let mut cell = cell(&entry, workload, 1);
+            cell.workload = "memory".into();
+            let stage = (entry.stage)(workload).expect("everyone can be healthy");
+            let (bytes, _) = bytes_each(BREAKERS, || stage.crowd(BREAKERS));
+            say(&cell, Outcome::Memory { bytes });
+        }
+    }
+}

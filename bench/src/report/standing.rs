@@ -1,0 +1,75 @@
+//! Where this crate stands in each workload: beside its fastest peer and a bare CAS.
+
+use super::summary::Row;
+use crate::subject::{self, Kind};
+
+/// One workload on so many threads.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// This crate.
+    pub ours: &'a Row,
+    /// The fastest of the others.
+    pub peer: Option<&'a Row>,
+    /// A bare CAS loop on as many threads.
+    pub floor: Option<&'a Row>,
+}
+
+impl Standing<'_> {
+    /// How many times faster than the fastest peer; below 1 the peer is faster.
+    pub fn times_peer(&self) -> Option<f64> {
+        Some(self.peer?.ns_per_call_median? / self.ours.ns_per_call_median?)
+    }
+
+    /// How many CAS loops a call costs.
+    pub fn in_floors(&self) -> Option<f64> {
+        Some(self.ours.ns_per_call_median? / self.floor?.ns_per_call_median?)
+    }
+}
+
+/// What a subject is to the comparison.
+pub fn kind(row: &Row) -> Kind {
+    subject::named(&row.name).map_or(Kind::Peer, |entry| entry.kind)
+}
+
+/// The fastest peer of a row's cell: same workload, window, threads and number of breakers.
+pub fn fastest_peer<'a>(rows: &'a [Row], like: &Row) -> Option<&'a Row> {
+    let of = |row: &Row| (row.window, row.threads, row.breakers);
+    let ns = |row: &Row| row.ns_per_call_median.unwrap_or(f64::MAX);
+    rows.iter()
+        .filter(|row| row.workload == like.workload && of(row) == of(like))
+        .filter(|row| kind(row) == Kind::Peer && row.ns_per_call_median.is_some())
+        .min_by(|one, other| ns(one).total_cmp(&ns(other)))
+}
+
+/// A floor on so many threads.
+pub fn floor<'a>(rows: &'a [Row], name: &str, threads: usize) -> Option<&'a Row> {
+    rows.iter()
+        .find(|row| row.name == name && row.threads == threads)
+}
+
+/// All workloads in which this crate was timed.
+pub fn all(rows: &[Row]) -> Vec<Standing<'_>> {
+    rows.iter()
+        .filter(|row| kind(row) == Kind::Ours && row.ns_per_call_median.is_some())
+        .map(|ours| Standing {
+            ours,
+            peer: fastest_peer(rows, ours),
+            floor: floor(rows, "cas-loop", ours.threads),
+        })
+        .collect()
+}
+
+/// The p99.9 of single calls on the most threads: this crate's, and the least of the peers'.
+pub fn tail<'a>(rows: &'a [Row], workload: &str) -> Option<(&'a Row, &'a Row)> {
+    let timed = || {
+        let of_workload = rows.iter().filter(move |row| row.workload == workload);
+        of_workload.filter(|row| row.latency(0.999).is_some())
+    };
+    let threads = timed().map(|row| row.threads).max()?;
+    let on_most = || timed().filter(move |row| row.threads == threads);
+    let p999 = |row: &Row| row.latency(0.999).unwrap_or(f64::MAX);
+    let ours = on_most().find(|row| kind(row) == Kind::Ours)?;
+    let peers = on_most().filter(|row| kind(row) == Kind::Peer);
+    let peer = peers.min_by(|one, other| p999(one).total_cmp(&p999(other)))?;
+    Some((ours, peer))
+}

@@ -1,0 +1,57 @@
+//! This crate's own sources on atomics that count: for the traffic of its lines, not
+//! for its speed.
+
+use cutout_counted::{Breaker, Config, OpenWait, State, SystemClock, Window};
+
+use super::{Entry, Kind, Seen, Subject};
+use crate::stage;
+use crate::workload::{Load, Workload};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "cutout-counted",
+    version: env!("VERSION_cutout"),
+    kind: Kind::Ours,
+    stage: |workload| match workload.load {
+        Load::Healthy | Load::Failing(_) | Load::Rejecting if workload.is_plain() => {
+            stage::set(workload, move || Counted(build(workload)))
+        }
+        _ => Err("it is not counted".into()),
+    },
+};
+
+fn build(workload: Workload) -> Breaker<SystemClock> {
+    let config = Config {
+        window: Window::count(workload.window as u32),
+        min_calls: workload.min_calls() as u32,
+        failure_ratio: Some(workload.ratio()),
+        open_wait: OpenWait::fixed(workload.open_wait()),
+        ..Config::default()
+    };
+    Breaker::new(config).expect("the workloads are legal configs")
+}
+
+struct Counted(Breaker<SystemClock>);
+
+impl Subject for Counted {
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| match self.0.allow() {
+            Ok(permit) => {
+                if fails {
+                    permit.failure();
+                } else {
+                    permit.success();
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn state(&self) -> Seen {
+        match self.0.state() {
+            State::Closed => Seen::Closed,
+            State::HalfOpen => Seen::HalfOpen,
+            _ => Seen::Open,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! This crate.
+
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cutout::{
+    Breaker, CallError, Clock, Config, ManualClock, OpenWait, SlowRule, State, SystemClock, Window,
+};
+
+use super::{Entry, Kind, Seen, Subject};
+use crate::stage::{self, Stage};
+use crate::workload::{Load, Style, Workload};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "cutout",
+    version: env!("VERSION_cutout"),
+    kind: Kind::Ours,
+    stage,
+};
+
+fn stage(workload: Workload) -> Result<Box<dyn Stage>, String> {
+    match (workload.load, workload.style) {
+        (Load::Floor, _) => Err("not a floor".into()),
+        (Load::Flapping, Style::Plain) => stage::set(workload, move || {
+            let clock = ManualClock::new();
+            let breaker = build(workload, clock.clone());
+            Flapping { breaker, clock }
+        }),
+        (_, Style::Plain) => stage::set(workload, move || Permits(system(workload))),
+        (_, Style::Owned) => stage::set(workload, move || OwnedPermits(Arc::new(system(workload)))),
+        (_, Style::Closure) => stage::set(workload, move || Closures(system(workload))),
+        (_, Style::Look) => stage::set(workload, move || Looks(system(workload))),
+    }
+}
+
+fn system(workload: Workload) -> Breaker<SystemClock> {
+    build(workload, SystemClock::new())
+}
+
+fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
+    let config = Config {
+        window: Window::count(workload.window as u32),
+        min_calls: workload.min_calls() as u32,
+        failure_ratio: Some(workload.ratio()),
+        timeout_ratio: workload.timeout_rule.then(|| workload.timeout_ratio()),
+        slow: workload.slow_rule.then(|| SlowRule {
+            limit: workload.slow_limit(),
+            ratio: workload.ratio(),
+        }),
+        open_wait: OpenWait::fixed(workload.open_wait()),
+        // The probe of the storm stays out for good.
+        probe_lease: None,
+        ..Config::default()
+    };
+    let mut builder = Breaker::builder().config(config).clock(clock);
+    if workload.listener {
+        builder = builder.listener(|_| {});
+    }
+    builder.build().expect("the workloads are legal configs")
+}
+
+fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
+    match breaker.state() {
+        State::Closed => Seen::Closed,
+        State::HalfOpen => Seen::HalfOpen,
+        _ => Seen::Open,
+    }
+}
+
+#[inline]
+fn call<C: Clock>(breaker: &Breaker<C>, fails: bool) -> bool {
+    match breaker.allow() {
+        Ok(permit) => {
+            if fails {
+                permit.failure();
+            } else {
+                permit.success();
+            }
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Borrowed permits: allow, then done.
+struct Permits(Breaker<SystemClock>);
+
+impl Subject for Permits {
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| call(&self.0, fails)
+    }
+
+    fn state(&self) -> Seen {
+        seen(&self.0)
+    }
+
+    fn hold_probe(&self) {
+        loop {
+            if let Ok(probe) = self.0.allow() {
+                mem::forget(probe);
+                return;
+            }
+        }
+    }
+}
+
+/// The same with time that passes by hand.
+struct Flapping {
+    breaker: Breaker<ManualClock>,
+    clock: ManualClock,
+}
+
+impl Subject for Flapping {
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| call(&self.breaker, fails)
+    }
+
+    fn state(&self) -> Seen {
+        seen(&self.breaker)
+    }
+
+    fn pass_time(&self) {
+        // Waits are kept in whole microseconds.
+        self.clock.advance(Duration::from_micros(2));
+    }
+}
+
+/// Permits that own their breaker.
+struct OwnedPermits(Arc<Breaker<SystemClock>>);
+
+impl Subject for OwnedPermits {
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| match self.0.allow_owned() {
+            Ok(permit) => {
+                if fails {
+                    permit.failure();
+                } else {
+                    permit.success();
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn state(&self) -> Seen {
+        seen(&self.0)
+    }
+}
+
+/// A closure handed to the breaker.
+struct Closures(Breaker<SystemClock>);
+
+impl Subject for Closures {
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| {
+            let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+            !matches!(result, Err(CallError::Rejected(_)))
+        }
+    }
+
+    fn state(&self) -> Seen {
+        seen(&self.0)
+    }
+}
+
+/// Looks at the state, and calls nothing.
+struct Looks(Breaker<SystemClock>);
+
+impl Subject for Looks {
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |_| self.0.state() == State::Closed
+    }
+
+    fn state(&self) -> Seen {
+        seen(&self.0)
+    }
+}

@@ -1,0 +1,118 @@
+//! `failsafe`: a mutex around an exponential moving average over a time window, or around
+//! a count of failures in a row. It has no count window.
+
+use std::time::Duration;
+
+use failsafe::backoff::{Constant, constant};
+use failsafe::failure_policy::{
+    ConsecutiveFailures, SuccessRateOverTimeWindow, consecutive_failures,
+    success_rate_over_time_window,
+};
+use failsafe::{CircuitBreaker, Config, Error, FailurePolicy, Instrument, StateMachine};
+
+use super::{Entry, Kind, Seen, Subject};
+use crate::stage::{self, Stage};
+use crate::workload::{Load, Workload};
+
+/// With the success-rate rule: what compares with a failure ratio.
+pub(super) const RATE: Entry = Entry {
+    name: "failsafe",
+    version: env!("VERSION_failsafe"),
+    kind: Kind::Peer,
+    stage: |workload| {
+        supported(workload)?;
+        match workload.load {
+            // The rate is judged only after a whole window of time: tripping it would take
+            // a second, so the states beyond closed are reached by failures in a row.
+            Load::Rejecting | Load::Flapping => set(workload, in_a_row),
+            _ => set(workload, rate),
+        }
+    },
+};
+
+/// With the rule on failures in a row alone: no window, no clock while closed.
+pub(super) const CONSECUTIVE: Entry = Entry {
+    name: "failsafe-consecutive",
+    version: env!("VERSION_failsafe"),
+    kind: Kind::Peer,
+    stage: |workload| {
+        supported(workload)?;
+        match workload.load {
+            Load::Rejecting | Load::Flapping => Err("the same as failsafe here".into()),
+            _ => set(workload, in_a_row),
+        }
+    },
+};
+
+fn supported(workload: Workload) -> Result<(), String> {
+    match workload.load {
+        Load::HalfOpenStorm => Err("half-open admits every caller".into()),
+        Load::Floor => Err("not a floor".into()),
+        _ if !workload.is_plain() => Err("it has no such rule or call".into()),
+        _ => Ok(()),
+    }
+}
+
+fn rate(workload: Workload) -> SuccessRateOverTimeWindow<Constant> {
+    success_rate_over_time_window(
+        1.0 - workload.ratio(),
+        workload.min_calls() as u32,
+        Duration::from_secs(30),
+        constant(workload.open_wait()),
+    )
+}
+
+fn in_a_row(workload: Workload) -> ConsecutiveFailures<Constant> {
+    consecutive_failures(workload.min_calls() as u32, constant(workload.open_wait()))
+}
+
+fn set<P>(workload: Workload, policy: fn(Workload) -> P) -> Result<Box<dyn Stage>, String>
+where
+    P: FailurePolicy + Send + 'static,
+{
+    let config = move || Config::new().failure_policy(policy(workload));
+    if workload.listener {
+        stage::set(workload, move || {
+            Failsafe(config().instrument(Listener).build())
+        })
+    } else {
+        stage::set(workload, move || Failsafe(config().build()))
+    }
+}
+
+struct Listener;
+
+impl Instrument for Listener {
+    fn on_call_rejected(&self) {}
+    fn on_open(&self) {}
+    fn on_half_open(&self) {}
+    fn on_closed(&self) {}
+}
+
+struct Failsafe<P, I>(StateMachine<P, I>);
+
+impl<P, I> Subject for Failsafe<P, I>
+where
+    P: FailurePolicy + Send + 'static,
+    I: Instrument + Send + Sync + 'static,
+{
+    #[inline]
+    fn caller(&self) -> impl FnMut(bool) -> bool {
+        |fails| {
+            let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+            !matches!(result, Err(Error::Rejected))
+        }
+    }
+
+    fn state(&self) -> Seen {
+        // Its one view of the state is its `Debug` output.
+        let shown = format!("{:?}", self.0);
+        if shown.contains("closed") {
+            Seen::Closed
+        } else if shown.contains("half_open") {
+            Seen::HalfOpen
+        } else {
+            Seen::Open
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Snapshots as no breaker takes them: what is restored works, and is like the model.
+
+use arbitrary::{Result, Unstructured};
+use cutout::{Cause, ManualClock, Sample, Snapshot, State, Window};
+
+use crate::lockstep::Lockstep;
+use crate::values;
+
+/// Restores the snapshot that `data` is, and makes some calls.
+pub fn snapshot(data: &[u8]) {
+    let mut input = Unstructured::new(data);
+    let _ = run(&mut input);
+}
+
+fn run(input: &mut Unstructured<'_>) -> Result<()> {
+    let clock = ManualClock::new();
+    clock.set(values::duration(input)?);
+    clock.set_unix_time(values::duration(input)?);
+    let config = values::legal_config(input)?;
+    let snapshot = forged(input, config.window)?;
+    let mut both = Lockstep::restore(config, &clock, true, &snapshot).expect("a legal config");
+    for _ in 0..8 {
+        let _ = both.calls(2, values::report(input)?);
+        if let Some(deadline) = both.model().deadline() {
+            both.set_clock(deadline);
+        }
+    }
+    let again = both.snapshot();
+    let restored = Lockstep::restore(config, &clock, true, &again).expect("a legal config");
+    drop(restored);
+    Ok(())
+}
+
+fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
+    const STATES: [State; 6] = [
+        State::Closed,
+        State::Open,
+        State::HalfOpen,
+        State::ForcedOpen,
+        State::Disabled,
+        State::ObserveOnly,
+    ];
+    const CAUSES: [Cause; 13] = [
+        Cause::ConsecutiveFailures,
+        Cause::FailureRatio,
+        Cause::TimeoutRatio,
+        Cause::SlowRatio,
+        Cause::ProbeFailed,
+        Cause::ProbeTimedOut,
+        Cause::ProbeSlow,
+        Cause::ProbesInconclusive,
+        Cause::ProbesPassed,
+        Cause::WaitElapsed,
+        Cause::LeaseLost,
+        Cause::Operator,
+        Cause::Reconfigured,
+    ];
+    let state = *input.choose(&STATES)?;
+    let cause = *input.choose(&CAUSES)?;
+    let window = match input.ratio(1, 8)? {
+        true => Window::count(values::number(input)?),
+        false => window,
+    };
+    let samples = (0..values::number(input)?.min(5_000))
+        .map_while(|_| {
+            (!input.is_empty()).then(|| {
+                Ok(Sample {
+                    outcome: values::outcome(input)?,
+                    slow: input.arbitrary()?,
+                })
+            })
+        })
+        .collect::<Result<_>>()?;
+    Ok(Snapshot {
+        state,
+        generation: input.arbitrary()?,
+        cause: input.arbitrary::<bool>()?.then_some(cause),
+        remaining: values::optional_duration(input)?,
+        attempt: input.arbitrary()?,
+        probes_out: values::number(input)?,
+        probes_passed: values::number(input)?,
+        probes_inconclusive: values::number(input)?,
+        window,
+        samples,
+        taken: values::duration(input)?,
+    })
+}

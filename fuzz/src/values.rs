@@ -1,0 +1,135 @@
+//! Values as the input has them: near the edges more often than elsewhere.
+
+use std::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use cutout::{Config, OpenWait, Outcome, Report, SlowRule, Window};
+
+/// A number, most often a small one.
+pub(crate) fn number(input: &mut Unstructured<'_>) -> Result<u32> {
+    Ok(match input.int_in_range(0..=9)? {
+        0 => input.arbitrary()?,
+        1 => input.int_in_range(0..=5_000)?,
+        2 => 255,
+        _ => input.int_in_range(0..=12)?,
+    })
+}
+
+/// Durations of every size.
+pub(crate) fn duration(input: &mut Unstructured<'_>) -> Result<Duration> {
+    Ok(match input.int_in_range(0..=6)? {
+        0 => Duration::from_nanos(input.arbitrary()?),
+        1 => Duration::MAX,
+        2 => Duration::from_micros(input.int_in_range(0..=1 << 51)?),
+        3 => Duration::from_millis((1 << 17) / 8 * u64::from(input.int_in_range(0..=9u8)?)),
+        _ => Duration::from_millis(input.int_in_range(0..=20_000)?),
+    })
+}
+
+/// Ratios, legal and not.
+fn ratio(input: &mut Unstructured<'_>) -> Result<f64> {
+    Ok(match input.int_in_range(0..=5)? {
+        0 => input.arbitrary()?,
+        1 => [0.0, -0.0, -1.0, 1.0 + f64::EPSILON, f64::NAN, f64::INFINITY]
+            [input.int_in_range(0..=5)?],
+        _ => f64::from(input.int_in_range(1..=12u8)?) / 12.0,
+    })
+}
+
+fn option<T>(
+    input: &mut Unstructured<'_>,
+    some: fn(&mut Unstructured<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    input.arbitrary::<bool>()?.then(|| some(input)).transpose()
+}
+
+pub(crate) fn optional_duration(input: &mut Unstructured<'_>) -> Result<Option<Duration>> {
+    option(input, duration)
+}
+
+pub(crate) fn outcome(input: &mut Unstructured<'_>) -> Result<Outcome> {
+    input
+        .choose(&[
+            Outcome::Success,
+            Outcome::Failure,
+            Outcome::Timeout,
+            Outcome::Ignored,
+        ])
+        .copied()
+}
+
+pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
+    Ok(Report {
+        outcome: outcome(input)?,
+        elapsed: optional_duration(input)?,
+        retry_after: optional_duration(input)?,
+    })
+}
+
+/// A config, legal or not.
+pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
+    Ok(Config {
+        window: Window::count(number(input)?),
+        min_calls: number(input)?,
+        failure_ratio: option(input, ratio)?,
+        timeout_ratio: option(input, ratio)?,
+        slow: option(input, |input| {
+            Ok(SlowRule {
+                limit: duration(input)?,
+                ratio: ratio(input)?,
+            })
+        })?,
+        consecutive_failures: option(input, number)?,
+        open_wait: OpenWait {
+            base: duration(input)?,
+            factor: 1.0 + ratio(input)?,
+            max: duration(input)?,
+            jitter_percent: number(input)?,
+        },
+        max_probes: number(input)?,
+        successes_to_close: number(input)?,
+        probe_lease: option(input, duration)?,
+        max_inconclusive: number(input)?,
+        abandoned: outcome(input)?,
+        panicked: outcome(input)?,
+    })
+}
+
+/// A config with what is illegal in it replaced.
+pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
+    const LEAST: Duration = Duration::from_nanos(1);
+    let mut config = config(input)?;
+    let Window::Count(size) = config.window else {
+        unreachable!("a count window was made");
+    };
+    let size = size.clamp(1, Window::MAX_COUNT);
+    config.window = Window::count(size);
+    config.min_calls = config.min_calls.clamp(1, size);
+    let legal = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
+    config.failure_ratio = config.failure_ratio.filter(|&ratio| legal(ratio));
+    config.timeout_ratio = config.timeout_ratio.filter(|&ratio| legal(ratio));
+    config.slow = config.slow.filter(|rule| legal(rule.ratio));
+    if let Some(rule) = &mut config.slow {
+        rule.limit = rule.limit.max(LEAST);
+    }
+    let run = config.consecutive_failures.unwrap_or(1).clamp(1, size);
+    let no_ratio = config.failure_ratio.is_none() && config.timeout_ratio.is_none();
+    config.consecutive_failures =
+        (config.consecutive_failures.is_some() || no_ratio && config.slow.is_none()).then_some(run);
+    let wait = &mut config.open_wait;
+    wait.base = wait.base.max(LEAST);
+    wait.max = wait.max.max(wait.base);
+    if !(wait.factor.is_finite() && wait.factor >= 1.0) {
+        wait.factor = 1.0;
+    }
+    wait.jitter_percent %= 101;
+    for count in [
+        &mut config.max_probes,
+        &mut config.successes_to_close,
+        &mut config.max_inconclusive,
+    ] {
+        *count = (*count).clamp(1, 255);
+    }
+    config.probe_lease = config.probe_lease.map(|lease| lease.max(LEAST));
+    Ok(config)
+}

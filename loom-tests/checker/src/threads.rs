@@ -1,0 +1,60 @@
+//! The threads of a program.
+
+use crate::session::{self, Backend};
+use crate::tracks;
+
+/// The most threads of a program.
+pub(crate) const MOST_THREADS: usize = 3;
+
+/// Runs the threads of a program together and gives what each one came to.
+///
+/// The first one is the caller's: a thread less is a good part of the search less.
+///
+/// # Panics
+///
+/// When one of them does, or when nobody schedules.
+pub fn together<T: Send + 'static>(threads: Vec<Thread<T>>) -> Vec<T> {
+    assert!(threads.len() <= MOST_THREADS);
+    session::concurrent(threads.len(), || match session::backend() {
+        Backend::Alone => panic!("threads run together only while they are explored"),
+        Backend::Loads | Backend::ReadModifyWrites => run(
+            numbered(threads),
+            loom::thread::spawn,
+            loom::thread::JoinHandle::join,
+        ),
+        Backend::Shuttle => run(
+            threads,
+            shuttle::thread::spawn,
+            shuttle::thread::JoinHandle::join,
+        ),
+    })
+}
+
+/// A thread of a program.
+pub type Thread<T> = Box<dyn FnOnce() -> T + Send>;
+
+fn numbered<T: 'static>(threads: Vec<Thread<T>>) -> Vec<Thread<T>> {
+    let numbered = threads.into_iter().enumerate().map(|(number, thread)| {
+        let numbered: Thread<T> = Box::new(move || {
+            tracks::enter_thread(number);
+            thread()
+        });
+        numbered
+    });
+    numbered.collect()
+}
+
+fn run<T, H>(
+    threads: Vec<Thread<T>>,
+    spawn: impl Fn(Thread<T>) -> H,
+    join: impl Fn(H) -> std::thread::Result<T>,
+) -> Vec<T> {
+    let mut threads = threads.into_iter();
+    let first = threads.next();
+    let others: Vec<H> = threads.map(spawn).collect();
+    let first = first.map(|first| first());
+    let others = others
+        .into_iter()
+        .map(|handle| join(handle).expect("a thread of the program"));
+    first.into_iter().chain(others).collect()
+}

@@ -1,0 +1,53 @@
+//! Configs of the scenarios, and the ways to bring a breaker into a state.
+
+use std::time::Duration;
+
+use crate::cutout::{Config, OpenWait, Window};
+use crate::op::{Op, calls, failure};
+
+/// The open wait, and the unit of the growing one. Some deadlines are kept in
+/// units of 2^17 microseconds, some in milliseconds; this is a multiple of both, so that nothing is rounded.
+pub(crate) const WAIT: Duration = Duration::from_millis((1 << 17) / 8);
+
+/// The probe lease.
+pub(crate) const LEASE: Duration = WAIT.saturating_mul(2);
+
+/// A window that opens the breaker only when all of it has failed.
+pub(crate) fn window(size: u32) -> Config {
+    Config {
+        window: Window::count(size),
+        min_calls: size,
+        failure_ratio: Some(1.0),
+        open_wait: OpenWait::fixed(WAIT),
+        probe_lease: Some(LEASE),
+        ..Config::default()
+    }
+}
+
+/// Opens at the first failure; then so many probes at a time, and so many to close.
+pub(crate) fn probes(max_probes: u32, successes_to_close: u32) -> Config {
+    Config {
+        max_probes,
+        successes_to_close,
+        ..window(1)
+    }
+}
+
+/// The permit that the ways below use up.
+pub(crate) const SPENT: usize = 99;
+
+/// Opens a breaker that opens at the first failure.
+pub(crate) fn opened() -> Vec<Op> {
+    calls([SPENT], failure)
+}
+
+/// Opens it and lets the wait pass.
+pub(crate) fn waited() -> Vec<Op> {
+    [opened(), vec![Op::Advance(WAIT)]].concat()
+}
+
+/// Opens it, lets the wait pass, and takes these probes.
+pub(crate) fn probing(permits: impl IntoIterator<Item = usize>) -> Vec<Op> {
+    let probes = permits.into_iter().map(Op::Allow).collect();
+    [waited(), probes].concat()
+}

@@ -1,0 +1,24 @@
+//! Models of the core, each named for its claim: small concurrent programs that
+//! are run in all ways. See `README.md` of this package for what they show.
+
+use cutout_checked as cutout;
+
+#[macro_use]
+mod reach;
+
+mod concurrent;
+mod configs;
+mod op;
+mod scenario;
+mod sequential;
+mod show;
+
+mod events;
+mod half_open;
+mod lease;
+mod reconfigure;
+mod settle;
+mod snapshot;
+mod stale;
+mod trip;
+mod window;

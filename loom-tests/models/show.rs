@@ -1,0 +1,68 @@
+//! Answers and states in short, so that outcomes can be compared and read.
+
+use std::fmt::Write;
+
+use crate::cutout::{Counts, Event, Outcome, Rejected, Sample, Snapshot, State, Window};
+
+pub(crate) fn permit(probe: bool, generation: u32) -> String {
+    let kind = if probe { "probe" } else { "permit" };
+    format!("{kind} g{generation}")
+}
+
+pub(crate) fn rejected(rejected: &Rejected) -> String {
+    format!(
+        "rejected g{} {} {:?} {:?}",
+        rejected.generation(),
+        rejected.state(),
+        rejected.cause(),
+        rejected.retry_after(),
+    )
+}
+
+/// `closed g0 [s f t s~]`, a tilde for slow.
+pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
+    let mut text = format!("{} g{}", snapshot.state, snapshot.generation);
+    if let Some(cause) = snapshot.cause {
+        let _ = write!(text, " {cause:?} attempt {}", snapshot.attempt);
+    }
+    if let Some(left) = snapshot.remaining {
+        let _ = write!(text, " left {left:?}");
+    }
+    if snapshot.state == State::HalfOpen {
+        let _ = write!(
+            text,
+            " out {} passed {} inconclusive {}",
+            snapshot.probes_out, snapshot.probes_passed, snapshot.probes_inconclusive
+        );
+    }
+    let samples: Vec<_> = snapshot.samples.iter().map(sample).collect();
+    let Window::Count(size) = snapshot.window else {
+        unreachable!("the models have count windows");
+    };
+    let _ = write!(text, " [{}]/{size}", samples.join(" "));
+    text
+}
+
+fn sample(sample: &Sample) -> String {
+    let letter = match sample.outcome {
+        Outcome::Success => 's',
+        Outcome::Failure => 'f',
+        Outcome::Timeout => 't',
+        Outcome::Ignored => unreachable!("an ignored outcome in a window"),
+    };
+    let slow = if sample.slow { "~" } else { "" };
+    format!("{letter}{slow}")
+}
+
+pub(crate) fn event(event: &Event) -> String {
+    let Counts {
+        samples,
+        failures,
+        timeouts,
+        slow,
+    } = event.counts;
+    format!(
+        "g{} {} > {} {:?} {:?} at {:?} {failures}f {timeouts}t {slow}~ of {samples}",
+        event.generation, event.from, event.to, event.cause, event.reason, event.at,
+    )
+}
