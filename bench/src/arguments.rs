@@ -86,9 +86,9 @@ pub fn leave_to_criterion() {
     if arguments.has("--report") {
         exit(0);
     }
-    // Criterion takes one filter; a name that contains all of it is what more would mean.
+    // Criterion takes one filter.
     if arguments.has("--compare") || arguments.filters.len() > 1 {
-        run_again(&for_criterion(arguments))
+        run_once_more(&for_criterion(arguments));
     }
 }
 
@@ -107,10 +107,20 @@ fn for_criterion(arguments: Arguments) -> Vec<String> {
     kept
 }
 
-/// Runs this program with other arguments, and exits as that does.
-pub fn run_again(arguments: &[String]) -> ! {
-    let program = env::current_exe();
-    match program.and_then(|program| Command::new(program).args(arguments).status()) {
+/// Tells a program that it was run by itself.
+const ONCE_MORE: &str = "CUTOUT_BENCH_ONCE_MORE";
+
+/// Runs this program with other arguments and exits as that does. Returns if this
+/// is that second run: there is no third.
+pub fn run_once_more(arguments: &[String]) {
+    if env::var_os(ONCE_MORE).is_some() {
+        return;
+    }
+    let status = env::current_exe().and_then(|program| {
+        let mut command = Command::new(program);
+        command.args(arguments).env(ONCE_MORE, "1").status()
+    });
+    match status {
         Ok(status) => exit(status.code().unwrap_or(1)),
         Err(error) => {
             eprintln!("this program does not start again: {error}");

@@ -27,10 +27,7 @@ pub fn prepare() {
         println!("instructions: not counted: {missing}");
         exit(0);
     }
-    let known = known(&parsed);
-    if env::args().skip(1).ne(known.iter().cloned()) {
-        arguments::run_again(&known);
-    }
+    arguments::run_once_more(&known(&parsed));
 }
 
 fn missing() -> Option<String> {

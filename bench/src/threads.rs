@@ -1,4 +1,4 @@
-//! Threads that start together, pinned where there is a core for each.
+//! Threads that start together, spread over the cores.
 
 use std::hint::spin_loop;
 use std::sync::Barrier;
@@ -39,8 +39,8 @@ pub fn cores() -> usize {
 
 /// Runs `work` on so many threads at once; it gets the thread's number.
 ///
-/// One thread is the calling thread. Up to one thread per core each is pinned
-/// to a core of its own; beyond that the scheduler decides, as in a service.
+/// One thread is the calling thread. More are pinned to the cores in turn: left alone,
+/// the scheduler may run them one after another on one core, and they never meet.
 pub fn together<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> (Run, Vec<R>) {
     if threads == 1 {
         let start = Instant::now();
@@ -49,7 +49,7 @@ pub fn together<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> (R
         return (Run { per_thread }, vec![result]);
     }
     let core_ids = core_affinity::get_core_ids().unwrap_or_default();
-    let pinned = threads <= core_ids.len();
+    let each_has_a_core = threads <= core_ids.len();
     let arrived = AtomicUsize::new(0);
     let barrier = Barrier::new(threads);
     let timed: Vec<(Instant, Instant, R)> = thread::scope(|scope| {
@@ -57,8 +57,10 @@ pub fn together<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> (R
             .map(|number| {
                 let (core_ids, arrived, barrier, work) = (&core_ids, &arrived, &barrier, &work);
                 scope.spawn(move || {
-                    if pinned {
-                        core_affinity::set_for_current(core_ids[number]);
+                    if let Some(core) = core_ids.get(number % core_ids.len().max(1)) {
+                        core_affinity::set_for_current(*core);
+                    }
+                    if each_has_a_core {
                         // Release and Acquire: all have arrived before any leaves.
                         arrived.fetch_add(1, Release);
                         while arrived.load(Acquire) < threads {
