@@ -82,6 +82,12 @@ impl<C: Clock> Breaker<C> {
     /// window: closed and observe-only go on in a new generation with an empty one.
     /// Concurrent calls of this method take turns; nothing else waits for them.
     ///
+    /// A call in flight that two whole reconfigurations overtake, with nothing
+    /// else moving the breaker meanwhile, is not noticed: it may be judged by a
+    /// config that is no longer in force, or by a mix. It may then open the
+    /// breaker by an old rule, or miss that a new one matches; the next outcome
+    /// is judged anew.
+    ///
     /// # Errors
     ///
     /// A [`ConfigError`] for an illegal config, which changes nothing.

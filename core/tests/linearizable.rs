@@ -1,7 +1,7 @@
 //! Real threads on a real breaker: what each call was answered must be what the
 //! sequential model answers in some order of the calls.
 //!
-//! `CUTOUT_HISTORIES=1000000 cargo test --release --test linearizable` runs as many histories as it says.
+//! `CUTOUT_LINEARIZE_ROUNDS=1000000 cargo test --release --test linearizable` runs as many histories as it says.
 
 mod histories;
 
@@ -22,7 +22,7 @@ const HISTORIES: u64 = 3_000;
 
 #[test]
 fn every_history_is_in_some_order_the_models() {
-    let histories = std::env::var("CUTOUT_HISTORIES").map(|number| number.parse().unwrap());
+    let histories = std::env::var("CUTOUT_LINEARIZE_ROUNDS").map(|number| number.parse().unwrap());
     let mut overlapping = 0;
     for seed in 0..histories.unwrap_or(HISTORIES) {
         let program = Program::random(&mut Random::new(seed));
@@ -51,7 +51,7 @@ fn a_history_that_is_in_no_order_is_refused() {
             begin,
             end,
         };
-        // A failure that opened the breaker, and a state that does not know of it.
+        // An operator who has opened the breaker, and a state that does not know of it.
         let calls = [
             call(0, Op::ForceOpen(None), Answer::Nothing, 0, end),
             call(1, Op::State, Answer::State(cutout::State::Closed), 2, 4),

@@ -3,8 +3,8 @@
 use arbitrary::Unstructured;
 use cutout::{Breaker, Config, ManualClock, Outcome};
 
-use crate::lockstep::Lockstep;
-use crate::values;
+use super::lockstep::Lockstep;
+use super::values;
 
 /// Builds and reconfigures with the configs that `data` is.
 pub fn config(data: &[u8]) {

@@ -3,8 +3,8 @@
 use arbitrary::{Result, Unstructured};
 use cutout::{Clock, ManualClock};
 
-use crate::lockstep::{Held, Lockstep};
-use crate::values;
+use super::lockstep::{Held, Lockstep};
+use super::values;
 
 /// Runs the program that `data` is, on both.
 pub fn operations(data: &[u8]) {

@@ -3,8 +3,8 @@
 use arbitrary::{Result, Unstructured};
 use cutout::{Cause, ManualClock, Sample, Snapshot, State, Window};
 
-use crate::lockstep::Lockstep;
-use crate::values;
+use super::lockstep::Lockstep;
+use super::values;
 
 /// Restores the snapshot that `data` is, and makes some calls.
 pub fn snapshot(data: &[u8]) {

@@ -8,7 +8,7 @@ use cutout::{
     Breaker, Config, ManualClock, Outcome, Report, Sample, Settled, SlowRule, State, Window,
 };
 
-use crate::values;
+use super::values;
 
 const LIMIT: Duration = Duration::from_secs(1);
 
