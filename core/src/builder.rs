@@ -374,7 +374,8 @@ fn refilled(config: &Config, snapshot: &Snapshot, ring: Ring<'_>, empty: Word) -
         return empty;
     };
     for (position, &slot) in (0..).zip(&slots) {
-        ring.write(position, slot, || true);
+        // Nobody else has it yet.
+        let _ = ring.write(position, slot, || true);
     }
     let shape = Shape::new(size);
     let bad = slots.iter().filter(|slot| slot.is_bad()).count() as u32;

@@ -150,7 +150,9 @@ impl Engine {
         let limits = self.terms(word).limits();
         let shape = limits.shape();
         let closed = word.closed(shape);
-        self.write_pending(word, shape, closed);
+        if !self.write_pending(word, shape, closed) {
+            return Recording::Moved;
+        }
         let pushed = word.push(shape, incoming, self.outgoing(closed));
         if limits.may_match(pushed.closed(shape), incoming)
             && let Some((cause, counts)) = self.matching_rule(word, incoming)
@@ -164,12 +166,12 @@ impl Engine {
         }
     }
 
-    /// Puts the pending outcome of a word that records in the ring.
-    fn write_pending(&self, word: Word, shape: Shape, closed: Closed) {
-        if let Some(position) = shape.pending_at(closed) {
+    /// Puts the pending outcome of a word that records in the ring. False if the word has moved meanwhile.
+    fn write_pending(&self, word: Word, shape: Shape, closed: Closed) -> bool {
+        shape.pending_at(closed).is_none_or(|position| {
             self.ring()
-                .write(position, closed.pending, || self.is_current(word));
-        }
+                .write(position, closed.pending, || self.is_current(word))
+        })
     }
 
     /// The slot that the next outcome pushes out.
@@ -227,15 +229,15 @@ impl Engine {
     }
 
     /// Makes a word ready to be left for another generation: a pending outcome
-    /// must be in the ring by then. Says what the window holds.
-    pub(crate) fn leave(&self, word: Word) -> Counts {
+    /// must be in the ring by then. Says what the window holds; `None` if the word has moved meanwhile.
+    pub(crate) fn leave(&self, word: Word) -> Option<Counts> {
         if !word.is_recording() {
-            return Counts::default();
+            return Some(Counts::default());
         }
         let shape = self.terms(word).shape();
         let closed = word.closed(shape);
-        self.write_pending(word, shape, closed);
-        self.ring().counts(shape.samples(closed))
+        self.write_pending(word, shape, closed)
+            .then(|| self.ring().counts(shape.samples(closed)))
     }
 
     /// The deadline of a word that is open or forced open; `None` if the word

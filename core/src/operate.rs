@@ -63,7 +63,9 @@ impl<C: Clock> Breaker<C> {
         loop {
             let from = self.engine.word.load();
             let timed = self.engine.terms(from).slow_limit().is_some();
-            let counts = self.engine.leave(from);
+            let Some(counts) = self.engine.leave(from) else {
+                continue;
+            };
             let to = action(from, timed);
             if self.engine.word.try_move(from, to) {
                 if let Some(deadline) = deadline {
@@ -134,7 +136,10 @@ impl<C: Clock> Breaker<C> {
             let counts = if renewed {
                 self.engine.leave(from)
             } else {
-                Counts::default()
+                Some(Counts::default())
+            };
+            let Some(counts) = counts else {
+                continue;
             };
             if self.engine.word.try_move(from, to) {
                 return renewed.then_some((from, to, counts));

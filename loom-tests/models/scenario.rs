@@ -84,7 +84,10 @@ impl Scenario {
     /// Explores the scenario on the breaker and compares.
     pub(crate) fn check(&self, name: &str, search: Search) {
         let expected = self.expected();
-        assert!(!self.sees.is_empty(), "a scenario that is about nothing: {expected:#?}");
+        assert!(
+            !self.sees.is_empty(),
+            "a scenario that is about nothing: {expected:#?}"
+        );
         for text in &self.sees {
             let seen = expected.iter().any(|outcome| outcome.contains(text));
             assert!(seen, "{text} is in none of {expected:#?}");
@@ -120,9 +123,13 @@ impl Scenario {
             Search::Random(_) | Search::Pct(..) => Vec::new(),
             _ => expected.difference(seen).collect(),
         };
+        let besides = self
+            .lenient
+            .map(|lenient| format!(", nor by {}", lenient.reason));
+        let besides = besides.unwrap_or_default();
         assert!(
             illegal.is_empty() && missing.is_empty(),
-            "\nlegal in no order: {illegal:#?}\nlegal and not seen: {missing:#?}\nlegal: {expected:#?}",
+            "\nlegal in no order{besides}: {illegal:#?}\nlegal and not seen: {missing:#?}\nlegal: {expected:#?}",
         );
     }
 
@@ -141,7 +148,11 @@ impl Scenario {
                 self.play(Concurrent::new(self.config, self.heard), &order)
             })
         });
-        assert_eq!(outcomes.collect::<BTreeSet<_>>(), *expected, "one at a time");
+        assert_eq!(
+            outcomes.collect::<BTreeSet<_>>(),
+            *expected,
+            "one at a time"
+        );
         written
     }
 

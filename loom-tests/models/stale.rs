@@ -74,8 +74,9 @@ models! {
     /// The window of the new generation is full of successes: the shortcut must
     /// not take the old permit for one of its own.
     after_a_close_that_is_healthy_again: Reach::both(3) => Scenario::new(window(1))
-        .before([Op::Allow(1)])
+        .before([Op::Allow(1), Op::Allow(2)])
         .sees("stale || -, permit g1, recorded")
         .thread([success(1)])
-        .thread([vec![Op::Close], calls([SPENT], success)].concat());
+        .thread([vec![Op::Close], calls([SPENT], success)].concat())
+        .after([success(2)]);
 }

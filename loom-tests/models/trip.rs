@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::{WAIT, window};
-use crate::cutout::{Config, Outcome, OpenWait, Report};
+use crate::cutout::{Config, OpenWait, Outcome, Report};
 use crate::op::{Op, calls, failure, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;

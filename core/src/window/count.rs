@@ -159,11 +159,10 @@ impl<'a> Near<'a> {
         Some(slot_of(self.word(position)?.load(Relaxed), position))
     }
 
-    /// As [`Ring::write`]; `None` if it is not near.
+    /// As [`Ring::write`]; `None` if it is not near, or the breaker's word has moved.
     #[inline]
     pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> Option<()> {
-        write(self.word(position)?, position, slot, current);
-        Some(())
+        write(self.word(position)?, position, slot, current).then_some(())
     }
 }
 
@@ -206,10 +205,12 @@ impl<'a> Ring<'a> {
         slot_of(self.word(position).load(Relaxed), position)
     }
 
-    /// Writes the pending outcome `slot` to its place, unless it is there, or
-    /// the breaker's word is not `current` any more.
-    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) {
-        write(self.word(position), position, slot, current);
+    /// Writes the pending outcome `slot` to its place, unless it is there. Gives up, and says
+    /// false, when the breaker's word is not `current` any more: it may become so again by
+    /// two reconfigurations, and must not then be moved by whoever has not written.
+    #[must_use = "a word may not be left whose pending outcome is not in the ring"]
+    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
+        write(self.word(position), position, slot, current)
     }
 
     /// The outcomes of all ring words in order. Relaxed: as in `slot`.
@@ -299,19 +300,23 @@ impl Tally {
 }
 
 #[inline]
-fn write(word: &AtomicU64, position: u32, slot: Slot, current: impl Fn() -> bool) {
+fn write(word: &AtomicU64, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
     // Acquire: pairs with the CAS below. Whoever sees a later outcome here
     // finds in `current` that the breaker's word has moved.
     let seen = word.load(Acquire);
     let change = u64::from(slot_of(seen, position).0 ^ slot.0);
-    if change == 0 || !current() {
-        return;
+    if change == 0 {
+        return true;
+    }
+    if !current() {
+        return false;
     }
     // The version is topmost: what it overflows by is lost.
     let changed = (seen ^ change << shift(position)).wrapping_add(VERSION.put(1));
     // Release: pairs with the load above. A failure means that someone
     // else has written this outcome, or that the breaker's word has moved.
     let _ = word.compare_exchange(seen, changed, AcqRel, Relaxed);
+    true
 }
 
 /// Near words of an empty ring.

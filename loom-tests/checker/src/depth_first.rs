@@ -48,12 +48,7 @@ impl DepthFirst {
     }
 
     /// The tasks that may run next, the one to prefer first.
-    fn candidates(
-        &self,
-        runnable: &[&Task],
-        current: Option<TaskId>,
-        yields: bool,
-    ) -> Vec<TaskId> {
+    fn candidates(&self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> Vec<TaskId> {
         let mut tasks: Vec<TaskId> = runnable.iter().map(|task| task.id()).collect();
         let Some(position) = tasks.iter().position(|&task| Some(task) == current) else {
             return tasks;

@@ -102,6 +102,7 @@ fn shuttle(
     let mut config = shuttle::Config::new();
     // We know that it has no weak memory.
     config.silence_warnings = true;
+    config.stack_size = 1 << 18;
     config.max_steps = shuttle::MaxSteps::FailAfter(2_000);
     shuttle::Runner::new(scheduler, config).run(program);
 }
