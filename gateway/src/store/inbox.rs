@@ -1,0 +1,240 @@
+//! What waits to be written: bounded, and merged where it can be.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rusqlite::Connection;
+
+use super::record::{ProbeResult, Slot, Transition};
+use super::{Status, StoreError};
+
+/// Counters by provider and name.
+pub(super) type Counters = BTreeMap<(Arc<str>, &'static str), u64>;
+
+/// Something to ask the database, and where the answer goes.
+pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
+
+/// So many questions may wait for an answer.
+const MAX_QUESTIONS: usize = 64;
+
+/// So many counters are merged; a name more is an error of the program.
+const MAX_COUNTERS: usize = 100_000;
+
+/// What the writing thread takes at a time.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) transitions: VecDeque<(Arc<Slot>, Transition)>,
+    pub(super) probes: VecDeque<ProbeResult>,
+    pub(super) counters: Counters,
+    /// Breakers that are no longer followed, for their last snapshots.
+    pub(super) left: Vec<Arc<Slot>>,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.transitions.is_empty()
+            && self.probes.is_empty()
+            && self.counters.is_empty()
+            && self.left.is_empty()
+    }
+}
+
+/// What the writing thread is to do next.
+pub(super) struct Work {
+    pub(super) batch: Batch,
+    pub(super) questions: Vec<Question>,
+    pub(super) followed: Vec<Arc<Slot>>,
+    /// This is the last of it.
+    pub(super) closing: bool,
+}
+
+/// The bounded inbox. Its lock is held for a few instructions at a time, never
+/// while the database is at work.
+pub(super) struct Inbox {
+    limit: usize,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    batch: Batch,
+    questions: Vec<Question>,
+    followed: Vec<Arc<Slot>>,
+    closing: bool,
+    status: Status,
+}
+
+impl Inbox {
+    pub(super) fn new(path: Option<&Path>, limit: usize) -> Self {
+        let queue = Queue {
+            status: Status {
+                path: path.map(Path::to_owned),
+                ..Status::default()
+            },
+            ..Queue::default()
+        };
+        Self {
+            limit,
+            queue: Mutex::new(queue),
+            wake: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Whoever panicked here left whole entries behind.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn follow(&self, slot: &Arc<Slot>) {
+        let mut queue = self.lock();
+        if !queue.closing {
+            queue.followed.push(Arc::clone(slot));
+        }
+    }
+
+    /// Ends the record of a breaker. Its transitions in the inbox happened before
+    /// its last snapshot, and no more are taken.
+    pub(super) fn leave(&self, slot: &Arc<Slot>) {
+        let mut queue = self.lock();
+        if let Some(index) = queue.position(slot) {
+            let slot = queue.followed.swap_remove(index);
+            slot.end();
+            queue.batch.left.push(slot);
+        }
+    }
+
+    pub(super) fn transition(&self, slot: &Arc<Slot>, transition: Transition) {
+        let mut queue = self.lock();
+        if queue.position(slot).is_none() {
+            return;
+        }
+        queue
+            .batch
+            .transitions
+            .push_back((Arc::clone(slot), transition));
+        queue.keep_to(self.limit);
+        drop(queue);
+        self.wake.notify_one();
+    }
+
+    pub(super) fn probe(&self, result: ProbeResult) {
+        let mut queue = self.lock();
+        if !queue.closing {
+            queue.batch.probes.push_back(result);
+            queue.keep_to(self.limit);
+        }
+    }
+
+    pub(super) fn count(&self, provider: &str, name: &'static str, more: u64) {
+        let mut queue = self.lock();
+        if !queue.closing && queue.batch.counters.len() < MAX_COUNTERS {
+            add(&mut queue.batch.counters, (provider.into(), name), more);
+        }
+    }
+
+    /// Whether the question will be put.
+    pub(super) fn ask(&self, question: Question) -> bool {
+        let mut queue = self.lock();
+        if queue.closing || queue.questions.len() >= MAX_QUESTIONS {
+            return false;
+        }
+        queue.questions.push(question);
+        drop(queue);
+        self.wake.notify_one();
+        true
+    }
+
+    pub(super) fn shut(&self) {
+        self.lock().closing = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until there is a transition or a question, or `until`, and takes all there is.
+    pub(super) fn take(&self, until: Instant) -> Work {
+        self.take_when(until, Queue::is_urgent)
+    }
+
+    /// Waits until there is a question, or `until`, while writing fails.
+    pub(super) fn take_patiently(&self, until: Instant) -> Work {
+        self.take_when(until, |queue| queue.closing || !queue.questions.is_empty())
+    }
+
+    fn take_when(&self, until: Instant, ready: fn(&Queue) -> bool) -> Work {
+        let left = until.saturating_duration_since(Instant::now());
+        let (mut queue, _) = self
+            .wake
+            .wait_timeout_while(self.lock(), left, |queue| !ready(queue))
+            .unwrap_or_else(PoisonError::into_inner);
+        let closing = queue.closing;
+        Work {
+            batch: std::mem::take(&mut queue.batch),
+            questions: std::mem::take(&mut queue.questions),
+            followed: if closing {
+                std::mem::take(&mut queue.followed)
+            } else {
+                queue.followed.clone()
+            },
+            closing,
+        }
+    }
+
+    /// Puts back what could not be written, in front of what has come since.
+    pub(super) fn give_back(&self, mut batch: Batch) {
+        let mut queue = self.lock();
+        batch.transitions.append(&mut queue.batch.transitions);
+        batch.probes.append(&mut queue.batch.probes);
+        batch.left.append(&mut queue.batch.left);
+        for (counter, more) in std::mem::take(&mut queue.batch.counters) {
+            add(&mut batch.counters, counter, more);
+        }
+        queue.batch = batch;
+        queue.keep_to(self.limit);
+    }
+
+    pub(super) fn report(&self, problem: Option<StoreError>) {
+        self.lock().status.problem = problem;
+    }
+
+    pub(super) fn committed(&self, transitions: usize) {
+        let mut queue = self.lock();
+        queue.status.commits += 1;
+        queue.status.transitions += transitions as u64;
+        queue.status.problem = None;
+    }
+
+    pub(super) fn status(&self) -> Status {
+        self.lock().status.clone()
+    }
+}
+
+impl Queue {
+    fn position(&self, slot: &Arc<Slot>) -> Option<usize> {
+        self.followed
+            .iter()
+            .position(|other| Arc::ptr_eq(other, slot))
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.closing || !self.batch.transitions.is_empty() || !self.questions.is_empty()
+    }
+
+    /// The oldest go first.
+    fn keep_to(&mut self, limit: usize) {
+        while self.batch.transitions.len() > limit {
+            self.batch.transitions.pop_front();
+            self.status.lost_transitions += 1;
+        }
+        while self.batch.probes.len() > limit {
+            self.batch.probes.pop_front();
+            self.status.lost_probes += 1;
+        }
+    }
+}
+
+fn add(counters: &mut Counters, counter: (Arc<str>, &'static str), more: u64) {
+    let sum = counters.entry(counter).or_default();
+    *sum = sum.saturating_add(more);
+}
