@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
 use crate::window::count::{Far, Near, Ring, Slot, near_words};
-use crate::word::{AtomicWord, MAX_ATTEMPT, Shape, Word};
+use crate::word::{AtomicWord, MAX_ATTEMPT, Recorder, Shape, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
 ///
@@ -293,7 +293,7 @@ struct First {
 
 impl First {
     fn closed(config: &Config, before: Word) -> Self {
-        Self::at_rest(before.to_closed(config.slow.is_some()))
+        Self::at_rest(before.to_closed(recorder(config)))
     }
 
     fn at_rest(word: Word) -> Self {
@@ -312,7 +312,6 @@ impl First {
         seed: u64,
     ) -> Self {
         let before = Word::before(snapshot.generation);
-        let timed = config.slow.is_some();
         let passed = if snapshot.taken.is_zero() {
             Duration::ZERO
         } else {
@@ -321,11 +320,14 @@ impl First {
         let after =
             |wait: Duration| Deadline::after(0, saturating_nanos(wait.saturating_sub(passed)));
         match snapshot.state {
-            State::Closed => {
-                Self::at_rest(refilled(config, snapshot, ring, before.to_closed(timed)))
-            }
+            State::Closed => Self::at_rest(refilled(
+                config,
+                snapshot,
+                ring,
+                before.to_closed(recorder(config)),
+            )),
             State::ObserveOnly => {
-                let word = before.to_observe_only(timed);
+                let word = before.to_observe_only(recorder(config));
                 Self::at_rest(refilled(config, snapshot, ring, word))
             }
             State::Disabled => Self::at_rest(before.to_disabled()),
@@ -360,6 +362,14 @@ impl First {
                 }
             }
         }
+    }
+}
+
+/// What a word that records starts with under `config`.
+fn recorder(config: &Config) -> Recorder {
+    Recorder {
+        by_time: false,
+        timed: config.slow.is_some(),
     }
 }
 

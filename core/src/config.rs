@@ -38,7 +38,7 @@ pub struct SlowRule {
 /// How long the breaker stays open.
 ///
 /// The wait of the n-th re-opening in a row is `base * factor^n`, at most
-/// `max`; a close starts again at `base`. (Re-openings are counted to 511; the wait grows no
+/// `max`; a close starts again at `base`. (Re-openings are counted to 127; the wait grows no
 /// further then.) With jitter, each wait is drawn
 /// evenly from `[wait * (1 - jitter), wait]`, so that breakers that opened
 /// together do not all probe together; at 50 % this is the "equal jitter" and at 100 %

@@ -5,13 +5,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline(u64);
 
-/// Microseconds in a unit of the coarse form: 131 ms.
-const COARSE: u64 = 1 << 17;
+/// Microseconds in a unit of the coarse form: 524 ms.
+const COARSE: u64 = 1 << 19;
 const MILLI: u64 = 1000;
 
 impl Deadline {
     /// Bits of the coarse form, which the breaker's word has room for.
-    pub(crate) const COARSE_BITS: u32 = 33;
+    pub(crate) const COARSE_BITS: u32 = 31;
 
     /// A deadline that never comes: the last coarse unit.
     pub(crate) const NEVER: Self = Self(((1 << Self::COARSE_BITS) - 1) * COARSE);

@@ -11,7 +11,7 @@ use crate::error::ConfigError;
 use crate::outcome::Counts;
 use crate::state::{Cause, State};
 use crate::sync::{AcqRel, Relaxed, Release, relax};
-use crate::word::Word;
+use crate::word::{Recorder, Word};
 
 impl<C: Clock> Breaker<C> {
     /// Rejects all calls, for so long or until another operator action. When
@@ -58,15 +58,15 @@ impl<C: Clock> Breaker<C> {
         reason: Arc<str>,
         now: &Reading<'_, C>,
         deadline: Option<Deadline>,
-        action: impl Fn(Word, bool) -> Word,
+        action: impl Fn(Word, Recorder) -> Word,
     ) {
         loop {
             let from = self.engine.word.load();
-            let timed = self.engine.terms(from).slow_limit().is_some();
+            let recorder = self.engine.terms(from).recorder();
             let Some(counts) = self.engine.leave(from) else {
                 continue;
             };
-            let to = action(from, timed);
+            let to = action(from, recorder);
             if self.engine.word.try_move(from, to) {
                 if let Some(deadline) = deadline {
                     self.engine.refine_deadline(to, deadline);
@@ -83,12 +83,6 @@ impl<C: Clock> Breaker<C> {
     /// threshold acts on the next outcome. Another window shape restarts the
     /// window: closed and observe-only go on in a new generation with an empty one.
     /// Concurrent calls of this method take turns; nothing else waits for them.
-    ///
-    /// A call in flight that two whole reconfigurations overtake, with nothing
-    /// else moving the breaker meanwhile, is not noticed: it may be judged by a
-    /// config that is no longer in force, or by a mix. It may then open the
-    /// breaker by an old rule, or miss that a new one matches; the next outcome
-    /// is judged anew.
     ///
     /// # Errors
     ///
@@ -118,18 +112,19 @@ impl<C: Clock> Breaker<C> {
     /// transition that was, if it was one.
     fn switch_slot(&self, config: &Config) -> Option<(Word, Word, Counts)> {
         let Window::Count(size) = config.window;
-        let timed = config.slow.is_some();
         self.engine.far.reserve(size);
         // Only this thread, whose turn it is, moves the word to another slot.
         let slot = self.engine.word.load().slot();
         self.engine.settings.fill(1 - slot, config);
-        let reshapes = self.engine.settings.terms(slot).shape().size != size;
+        let recorder = self.engine.settings.terms(1 - slot).recorder();
+        let shape = self.engine.settings.terms(slot).shape();
+        let reshapes = shape.size != size;
         loop {
             let from = self.engine.word.load();
-            let kept = from.with_other_slot(timed);
+            let kept = from.with_other_slot(shape, recorder.timed);
             let to = match from.state() {
-                State::Closed if reshapes => kept.to_closed(timed),
-                State::ObserveOnly if reshapes => kept.to_observe_only(timed),
+                State::Closed if reshapes => kept.to_closed(recorder),
+                State::ObserveOnly if reshapes => kept.to_observe_only(recorder),
                 _ => kept,
             };
             let renewed = to.generation() != from.generation();

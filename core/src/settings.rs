@@ -4,9 +4,8 @@
 //! the other one and then moves the word over to it, so that a decision and the
 //! config it was made by are validated by the same CAS: a slot is only written
 //! while the word points to the other, and whoever still reads it then finds the
-//! word moved. Two whole reconfigurations between a thread's load of the word and
-//! its CAS, with nothing else moving the word, go unnoticed; its decision may then
-//! mix values of both configs.
+//! word moved. Each reconfiguration also moves a count in the word on (`word.rs`), so
+//! that the word is not the same again once it is back at a slot.
 
 use core::time::Duration;
 
@@ -17,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::rules::Rules;
 use crate::sync::{Acquire, AtomicU64, Release};
 use crate::window::count::Slot;
-use crate::word::{Closed, Shape};
+use crate::word::{Closed, Recorder, Shape};
 
 const WORDS: usize = 10;
 
@@ -209,6 +208,14 @@ impl Terms<'_> {
     #[inline]
     pub(crate) fn slow_limit(self) -> Option<u64> {
         Some(self.read(SLOW_LIMIT)).filter(|&limit| limit > 0)
+    }
+
+    /// What a word that records starts with.
+    pub(crate) fn recorder(self) -> Recorder {
+        Recorder {
+            by_time: false,
+            timed: self.slow_limit().is_some(),
+        }
     }
 
     #[inline]

@@ -105,7 +105,7 @@ impl<C: Clock> Breaker<C> {
             Recording::Matches(cause, counts) => (cause, counts),
         };
         if word.state() == State::ObserveOnly {
-            let to = word.to_observe_only(word.is_timed());
+            let to = word.to_observe_only(self.engine.terms(word).recorder());
             return self.engine.word.try_move(word, to).then(|| {
                 self.emit(word, to, cause, None, counts, settling.now);
                 Settled::WouldTrip
@@ -158,7 +158,7 @@ impl<C: Clock> Breaker<C> {
             let won = self.engine.word.try_move(word, counted);
             return won.then_some(Settled::Recorded);
         }
-        let to = word.to_closed(terms.slow_limit().is_some());
+        let to = word.to_closed(terms.recorder());
         self.engine.word.try_move(word, to).then(|| {
             let now = settling.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);

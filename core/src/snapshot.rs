@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// The time left until a probe may be admitted, `None` unless the breaker
     /// is open, or forced open with an end.
     pub remaining: Option<Duration>,
-    /// How often the breaker has re-opened since it tripped; counted to 511.
+    /// How often the breaker has re-opened since it tripped; counted to 127.
     pub attempt: u32,
     /// Probes unsettled; zero unless half-open.
     pub probes_out: u32,

@@ -6,11 +6,15 @@
 //! | mode  | generation |slot|clean| payload, by mode                      |
 //! +-------+------------+----+-----+---------------------------------------+
 //! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
-//! open, forced open      cause 4 | deadline 33
-//! half-open              cause 4 | attempt 9 | out 8 | passed 8 | inconclusive 8
+//!   by a time window     timed 1 | turn 4 | run 32
+//! open, forced open      turn 2 | cause 4 | deadline 31
+//! half-open              turn 2 | cause 4 | attempt 7 | out 8 | passed 8 | inconclusive 8
+//! disabled               turn 2
 //! ```
 //!
-//! `slot` says which of the two config slots the word goes with. `clean` is
+//! `slot` says which of the two config slots the word goes with. Each reconfiguration
+//! flips it, and moves the turn on, or the lap where there is one: so the word
+//! is not the same again once it is back at the slot it had. `clean` is
 //! set when the window is full of fast successes, and only then; it is zero in
 //! every mode without a window, so that one masked comparison answers "may this
 //! success be left unrecorded". How `lap`, `cursor` and `bad` share their 32 bits
@@ -35,18 +39,33 @@ const FULL: Field = PLACE.above(1);
 const PENDING: Field = FULL.above(3);
 const TIMED: Field = PENDING.above(1);
 
+const RUN: Field = Field::lowest(32);
+const TIME_TURN: Field = RUN.above(4);
+
 const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
 const CAUSE: Field = DEADLINE.above(4);
+const TURN: Field = CAUSE.above(2);
 
 const INCONCLUSIVE: Field = Field::lowest(8);
 const PASSED: Field = INCONCLUSIVE.above(8);
 const OUT: Field = PASSED.above(8);
-const ATTEMPT: Field = OUT.above(9);
+const ATTEMPT: Field = OUT.above(7);
+
+/// Modes. The topmost bit is clear where outcomes enter a window, and the middle one
+/// then says that it is a time window.
+const CLOSED: u64 = 0b000;
+const OBSERVE_ONLY: u64 = 0b001;
+const BY_TIME: u64 = 0b010;
+const OPEN: u64 = 0b100;
+const HALF_OPEN: u64 = 0b101;
+const FORCED_OPEN: u64 = 0b110;
+const DISABLED: u64 = 0b111;
 
 const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
     assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
-    assert!(CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | TIME_TURN.mask() | RUN.mask() == PAYLOAD.mask());
+    assert!(TURN.mask() | CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
     assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
 };
 
@@ -88,6 +107,21 @@ pub(crate) struct Closed {
     pub(crate) pending: Slot,
 }
 
+/// What a word that records starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorder {
+    /// The window is a time window.
+    pub(crate) by_time: bool,
+    /// A rule needs the start time of calls.
+    pub(crate) timed: bool,
+}
+
+impl Recorder {
+    const fn mode(self, mode: u64) -> u64 {
+        mode | if self.by_time { BY_TIME } else { 0 }
+    }
+}
+
 /// The payload of half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HalfOpen {
@@ -114,14 +148,14 @@ impl Word {
 
     #[inline]
     pub(crate) fn state(self) -> State {
+        const CLOSED_BY_TIME: u64 = CLOSED | BY_TIME;
         match MODE.get(self.0) {
-            0 => State::Closed,
-            1 => State::ObserveOnly,
-            2 => State::Open,
-            3 => State::HalfOpen,
-            4 => State::ForcedOpen,
-            5 => State::Disabled,
-            mode => unreachable!("no transition writes mode {mode}"),
+            CLOSED | CLOSED_BY_TIME => State::Closed,
+            OPEN => State::Open,
+            HALF_OPEN => State::HalfOpen,
+            FORCED_OPEN => State::ForcedOpen,
+            DISABLED => State::Disabled,
+            _ => State::ObserveOnly,
         }
     }
 
@@ -157,25 +191,31 @@ impl Word {
 
     #[inline]
     pub(crate) const fn is_closed(self) -> bool {
-        self.0 & MODE.mask() == 0
+        self.0 & (MODE.mask() ^ MODE.put(BY_TIME)) == 0
     }
 
     /// Closed or observe-only: outcomes enter the window.
     #[inline]
     pub(crate) const fn is_recording(self) -> bool {
-        MODE.get(self.0) <= 1
+        self.0 & MODE.put(OPEN) == 0
+    }
+
+    /// Of a word that records: whether the window is a time window.
+    #[inline]
+    pub(crate) const fn is_by_time(self) -> bool {
+        self.0 & MODE.put(BY_TIME) != 0
     }
 
     /// Closed, and no rule needs the start time of its calls.
     #[inline]
     pub(crate) const fn admits_untimed(self) -> bool {
-        self.0 & (MODE.mask() | TIMED.mask()) == 0
+        self.0 & (MODE.mask() ^ MODE.put(BY_TIME) | TIMED.mask()) == 0
     }
 
     /// Open or forced open: there is a deadline to wait for.
     #[inline]
     pub(crate) const fn is_waiting(self) -> bool {
-        matches!(MODE.get(self.0), 2 | 4)
+        matches!(MODE.get(self.0), OPEN | FORCED_OPEN)
     }
 
     /// Closed and observe-only: whether the window is full of fast successes.
@@ -299,49 +339,56 @@ impl Word {
     /// The same generation with another half-open payload.
     #[inline]
     pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
-        Self(self.0 & !PAYLOAD.mask() | half_open_bits(half_open))
+        Self(self.0 & !(PAYLOAD.mask() ^ TURN.mask()) | half_open_bits(half_open))
     }
 
-    /// The same state and payload, under the other config slot.
-    pub(crate) fn with_other_slot(self, timed: bool) -> Self {
+    /// The same state and payload, under the other config slot. `shape` is
+    /// that of the slot so far.
+    pub(crate) fn with_other_slot(self, shape: Shape, timed: bool) -> Self {
         let flipped = self.0 ^ SLOT.mask();
-        match self.state() {
-            State::Closed | State::ObserveOnly => {
-                Self(flipped & !TIMED.mask() | TIMED.put(u64::from(timed)))
-            }
-            _ => Self(flipped),
+        if !self.is_recording() {
+            return Self(next_of(TURN, flipped));
         }
+        let moved_on = if self.is_by_time() {
+            next_of(TIME_TURN, flipped)
+        } else {
+            shape.next_lap(flipped)
+        };
+        Self(moved_on & !TIMED.mask() | TIMED.put(u64::from(timed)))
     }
 
     /// The next generation: closed with an empty window.
-    pub(crate) fn to_closed(self, timed: bool) -> Self {
-        self.next(0, TIMED.put(u64::from(timed)))
+    pub(crate) fn to_closed(self, recorder: Recorder) -> Self {
+        let timed = TIMED.put(u64::from(recorder.timed));
+        self.next(recorder.mode(CLOSED), timed)
     }
 
     /// The next generation: observe-only with an empty window.
-    pub(crate) fn to_observe_only(self, timed: bool) -> Self {
-        self.next(1, TIMED.put(u64::from(timed)))
+    pub(crate) fn to_observe_only(self, recorder: Recorder) -> Self {
+        let timed = TIMED.put(u64::from(recorder.timed));
+        self.next(recorder.mode(OBSERVE_ONLY), timed)
     }
 
     /// The next generation: open until the deadline.
     pub(crate) fn to_open(self, cause: Cause, deadline: Deadline) -> Self {
-        self.next(2, cause_bits(cause) | DEADLINE.put(deadline.to_coarse().0))
+        let deadline = DEADLINE.put(deadline.to_coarse().0);
+        self.next(OPEN, cause_bits(cause) | deadline)
     }
 
     /// The next generation: half-open.
     pub(crate) fn to_half_open(self, half_open: HalfOpen) -> Self {
-        self.next(3, half_open_bits(half_open))
+        self.next(HALF_OPEN, half_open_bits(half_open))
     }
 
     /// The next generation: forced open until the deadline.
     pub(crate) fn to_forced_open(self, deadline: Deadline) -> Self {
-        let cause = cause_bits(Cause::Operator);
-        self.next(4, cause | DEADLINE.put(deadline.to_coarse().0))
+        let deadline = DEADLINE.put(deadline.to_coarse().0);
+        self.next(FORCED_OPEN, cause_bits(Cause::Operator) | deadline)
     }
 
     /// The next generation: disabled.
     pub(crate) fn to_disabled(self) -> Self {
-        self.next(5, 0)
+        self.next(DISABLED, 0)
     }
 
     fn next(self, mode: u64, payload: u64) -> Self {
@@ -352,6 +399,12 @@ impl Word {
                 | payload,
         )
     }
+}
+
+/// `word` with the next value of `field`, which wraps.
+const fn next_of(field: Field, word: u64) -> u64 {
+    let value = field.get(word).wrapping_add(1) & field.max();
+    word & !field.mask() | field.put(value)
 }
 
 fn cause_bits(cause: Cause) -> u64 {
@@ -452,7 +505,12 @@ impl Shape {
     /// `word` with its cursor at the start of the next lap.
     const fn start_lap(self, word: u64) -> u64 {
         let cursor = (self.cursor_mask as u64) << self.bad_bits;
-        let place = (word & !cursor & PLACE.mask()) + (1 << self.lap_shift());
+        self.next_lap(word & !cursor)
+    }
+
+    /// `word` in the next lap, its cursor where it was.
+    const fn next_lap(self, word: u64) -> u64 {
+        let place = (word & PLACE.mask()) + (1 << self.lap_shift());
         word & !PLACE.mask() | place & PLACE.mask()
     }
 

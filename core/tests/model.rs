@@ -385,9 +385,9 @@ fn duration() -> BoxedStrategy<Duration> {
         1 => any::<u64>().prop_map(Duration::from_nanos),
         1 => prop::sample::select(vec![
             // The last deadline that comes, the first that does not, and what bounds their units.
-            Duration::from_micros((1 << 50) - (1 << 18)),
-            Duration::from_micros((1 << 50) - (1 << 18) + 1),
-            Duration::from_micros((1 << 50) - (1 << 17)),
+            Duration::from_micros((1 << 50) - (1 << 20)),
+            Duration::from_micros((1 << 50) - (1 << 20) + 1),
+            Duration::from_micros((1 << 50) - (1 << 19)),
             Duration::from_micros((1 << 50) - 1),
             Duration::from_nanos(u64::MAX),
             Duration::MAX,

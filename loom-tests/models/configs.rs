@@ -6,8 +6,8 @@ use crate::cutout::{Config, OpenWait, Window};
 use crate::op::{Op, calls, failure};
 
 /// The open wait, and the unit of the growing one. Some deadlines are kept in
-/// units of 2^17 microseconds, some in milliseconds; this is a multiple of both, so that nothing is rounded.
-pub(crate) const WAIT: Duration = Duration::from_millis((1 << 17) / 8);
+/// units of 2^19 microseconds, some in milliseconds; this is a multiple of both, so that nothing is rounded.
+pub(crate) const WAIT: Duration = Duration::from_millis((1 << 19) / 8);
 
 /// The probe lease.
 pub(crate) const LEASE: Duration = WAIT.saturating_mul(2);

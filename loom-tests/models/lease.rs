@@ -134,11 +134,11 @@ models! {
         Scenario::new(config)
             .before(opened())
             .before([Op::Advance(wait)])
-            .sees("rejected g3 open ProbeFailed Some(16.383s)")
+            .sees("rejected g3 open ProbeFailed Some(65.535s)")
             .thread([Op::Allow(1)])
             .thread([Op::Allow(2), failure(2)])
             .lenient("the rounded deadline", |outcome| {
-                outcome.starts_with("rejected g3 open ProbeFailed Some(16.385s)")
+                outcome.starts_with("rejected g3 open ProbeFailed Some(65.537s)")
             })
     };
 }

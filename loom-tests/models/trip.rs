@@ -70,14 +70,14 @@ models! {
 
     an_open_breaker_has_a_deadline: Reach::FULL => Scenario::new(window(1))
         .before([Op::Allow(1)])
-        .sees("rejected g1 open FailureRatio Some(16.384s)")
+        .sees("rejected g1 open FailureRatio Some(65.536s)")
         .thread([failure(1)])
         .thread([Op::Allow(2), Op::IsAvailable])
         .after([Op::Advance(WAIT), Op::Allow(3)]);
 
     an_open_breaker_has_the_deadline_that_was_asked_for: Reach::FULL => Scenario::new(window(1))
         .before([Op::Allow(1), Op::Allow(2)])
-        .sees("left 49.152s")
+        .sees("left 196.608s")
         .thread([Op::Done(1, Report::from(Outcome::Failure).retry_after(WAIT * 2))])
         .thread([Op::Done(2, Report::from(Outcome::Failure).retry_after(WAIT * 3))])
         .after([Op::Advance(WAIT), Op::Allow(3)]);
@@ -89,11 +89,11 @@ models! {
         let config = Config { open_wait: OpenWait::fixed(wait), ..window(1) };
         Scenario::new(config)
             .before([Op::Allow(1)])
-            .sees("rejected g1 open FailureRatio Some(16.383s)")
+            .sees("rejected g1 open FailureRatio Some(65.535s)")
             .thread([failure(1)])
             .thread([Op::Allow(2)])
             .lenient("the rounded deadline", |outcome| {
-                outcome.starts_with("tripped || rejected g1 open FailureRatio Some(16.384s)")
+                outcome.starts_with("tripped || rejected g1 open FailureRatio Some(65.536s)")
             })
     };
 

@@ -13,9 +13,9 @@ impl Deadline {
     /// Later than every other, and never passed.
     pub(super) const NEVER: Self = Self(u64::MAX);
 
-    /// The last one that comes, in 35 years: as many units of 131 ms as the breaker
+    /// The last one that comes, in 35 years: as many units of 524 ms as the breaker
     /// can count.
-    const LAST: Self = Self(((1 << 33) - 2) << 17);
+    const LAST: Self = Self(((1 << 31) - 2) << 19);
 
     /// `wait` nanoseconds after `at`.
     pub(super) fn after(at: Duration, wait: u64) -> Self {

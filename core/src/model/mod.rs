@@ -56,7 +56,7 @@ use deadline::Deadline;
 const GENERATIONS: u32 = 1 << 22;
 
 /// How many re-openings in a row are told apart; the wait grows no further.
-const MAX_ATTEMPT: u32 = 511;
+const MAX_ATTEMPT: u32 = 127;
 
 /// The sequential circuit breaker. See the [module](self).
 #[derive(Clone, Debug, PartialEq)]

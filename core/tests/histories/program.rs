@@ -41,7 +41,7 @@ pub(crate) struct Program {
 }
 
 /// A wait that every deadline can hold exactly, however it is rounded.
-const WAIT: Duration = Duration::from_millis((1 << 17) / 8);
+const WAIT: Duration = Duration::from_millis((1 << 19) / 8);
 
 /// Calls in the threads' part of a program.
 const CALLS: usize = 16;
@@ -66,7 +66,7 @@ impl Program {
         for (index, permit) in permits.into_iter().enumerate() {
             held[index % count].push(permit);
         }
-        let mut threads: Vec<Vec<_>> = held
+        let threads = held
             .into_iter()
             .map(|mut permits| {
                 (0..1 + random.below(CALLS / count))
@@ -74,14 +74,6 @@ impl Program {
                     .collect()
             })
             .collect();
-        // A call that two reconfigurations overtake may be judged by what has
-        // been in force no more: a limit of the breaker, see its settings.
-        let mut reconfigured = false;
-        for ops in &mut threads {
-            ops.retain(|op| {
-                !matches!(op, Op::Reconfigure(_)) || !std::mem::replace(&mut reconfigured, true)
-            });
-        }
         Self {
             config,
             before,
