@@ -22,6 +22,8 @@ mod operate;
 mod outcome;
 mod permit;
 mod rules;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod settings;
 mod settle;
 mod side;

@@ -1,0 +1,82 @@
+//! Configs, states, snapshots and events in any format that `serde` knows (feature `serde`).
+//!
+//! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`State`], [`Cause`], [`Outcome`],
+//! [`Sample`], [`Counts`], [`Snapshot`] and [`Event`] implement `Serialize` and `Deserialize`.
+//! No derive macro is built for it.
+//!
+//! # How a config is written
+//!
+//! - Every field of [`Config`] may be left out and is then that of [`Config::default`]. A field
+//!   that does not exist is refused, and so is one that is given twice.
+//! - A duration is a text with its unit: `"30s"`, `"1.5s"`, `"1m 30s"`. The units are `d`, `h`,
+//!   `m`, `s`, `ms`, `us` and `ns`. A bare number is refused: it does not say what it counts.
+//! - An optional field is switched off with `"none"`, also in formats that have no null.
+//!   Leaving it out means its default, which for `failure_ratio` and `probe_lease` is not none.
+//! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
+//!   one duration, which is a fixed wait.
+//! - States, causes and outcomes are in lower case: `"half_open"`, `"failure_ratio"`, `"timeout"`.
+//!
+//! Formats that are not meant for people (postcard, bincode) get the same fields in order, with
+//! durations as seconds and nanoseconds.
+//!
+//! Reading does not validate: `failure_ratio = 1.5` is read, and refused by
+//! [`Builder::build`](crate::Builder::build), [`Breaker::new`](crate::Breaker::new) and
+//! [`Breaker::reconfigure`](crate::Breaker::reconfigure) with a
+//! [`ConfigError`](crate::ConfigError). Call [`Config::validate`] to know it earlier.
+//!
+//! A snapshot is read as it was written, and [`Builder::restore`](crate::Builder::restore) takes
+//! from it what fits: see there.
+//!
+//! # Errors
+//!
+//! An error in a field begins with its name: `slow: limit: 30 is no duration …`. A missing, an
+//! unknown or a repeated field is named too.
+//!
+//! # Examples
+//!
+//! ```
+//! use core::time::Duration;
+//! use cutout::{Breaker, Config, OpenWait};
+//!
+//! let config: Config = toml::from_str(
+//!     r#"
+//!     window = { count = 100 }
+//!     min_calls = 20
+//!     failure_ratio = "none"
+//!     consecutive_failures = 5
+//!     slow = { limit = "2s", ratio = 0.8 }
+//!     open_wait = "1m 30s"
+//!     "#,
+//! )?;
+//! assert_eq!(config.failure_ratio, None);
+//! assert_eq!(config.open_wait, OpenWait::fixed(Duration::from_secs(90)));
+//! assert_eq!(config.max_probes, Config::default().max_probes);
+//!
+//! let breaker = Breaker::new(config)?; // validates
+//!
+//! let misspelt = toml::from_str::<Config>("failur_ratio = 0.5").unwrap_err();
+//! assert!(misspelt.message().contains("`failur_ratio`"));
+//! let unitless = toml::from_str::<Config>("probe_lease = 30").unwrap_err();
+//! assert!(unitless.message().starts_with("probe_lease: "));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Config`]: crate::Config
+//! [`Config::default`]: crate::Config#impl-Default-for-Config
+//! [`Config::validate`]: crate::Config::validate
+//! [`OpenWait`]: crate::OpenWait
+//! [`SlowRule`]: crate::SlowRule
+//! [`Window`]: crate::Window
+//! [`State`]: crate::State
+//! [`Cause`]: crate::Cause
+//! [`Outcome`]: crate::Outcome
+//! [`Sample`]: crate::Sample
+//! [`Counts`]: crate::Counts
+//! [`Snapshot`]: crate::Snapshot
+//! [`Event`]: crate::Event
+
+#[macro_use]
+mod record;
+mod duration;
+mod types;
+mod wire;

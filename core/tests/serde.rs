@@ -1,0 +1,371 @@
+//! Configs, snapshots and events as text and as bytes.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cutout::{
+    Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, SlowRule, Snapshot, State,
+    Window,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// A config that differs from the default in every field.
+fn unlike_the_default() -> Config {
+    Config {
+        window: Window::count(4096),
+        min_calls: 11,
+        failure_ratio: None,
+        timeout_ratio: Some(0.57),
+        slow: Some(SlowRule {
+            limit: Duration::from_micros(1_500_001),
+            ratio: 1.0,
+        }),
+        consecutive_failures: Some(7),
+        open_wait: OpenWait::exponential(Duration::from_nanos(1), 1.5, Duration::MAX)
+            .jitter_percent(100),
+        max_probes: 255,
+        successes_to_close: 3,
+        probe_lease: None,
+        max_inconclusive: 2,
+        abandoned: Outcome::Failure,
+        panicked: Outcome::Timeout,
+    }
+}
+
+/// What becomes of a value that is written and read again, in each format.
+fn through_all_formats<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
+    let text = serde_json::to_string(value).unwrap();
+    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
+    let text = toml::to_string(value).unwrap();
+    assert_eq!(&toml::from_str::<T>(&text).unwrap(), value, "{text}");
+    let bytes = postcard::to_allocvec(value).unwrap();
+    assert_eq!(&postcard::from_bytes::<T>(&bytes).unwrap(), value);
+}
+
+#[test]
+fn a_config_is_read_back_as_it_was_written() {
+    for config in [
+        Config::default(),
+        Config::high_traffic(),
+        Config::low_traffic(),
+        unlike_the_default(),
+    ] {
+        through_all_formats(&config);
+    }
+}
+
+#[test]
+fn a_config_is_written_for_people() {
+    let written = serde_json::to_value(unlike_the_default()).unwrap();
+    let expected = json!({
+        "window": { "count": 4096 },
+        "min_calls": 11,
+        "failure_ratio": "none",
+        "timeout_ratio": 0.57,
+        "slow": { "limit": "1s 500ms 1us", "ratio": 1.0 },
+        "consecutive_failures": 7,
+        "open_wait": {
+            "base": "1ns",
+            "factor": 1.5,
+            "max": "18446744073709551615s 999ms 999us 999ns",
+            "jitter_percent": 100,
+        },
+        "max_probes": 255,
+        "successes_to_close": 3,
+        "probe_lease": "none",
+        "max_inconclusive": 2,
+        "abandoned": "failure",
+        "panicked": "timeout",
+    });
+    assert_eq!(written, expected);
+}
+
+#[test]
+fn a_field_that_is_left_out_is_that_of_the_default() {
+    assert_eq!(toml::from_str::<Config>("").unwrap(), Config::default());
+    let Value::Object(fields) = serde_json::to_value(unlike_the_default()).unwrap() else {
+        panic!("a config is written as a map");
+    };
+    for (name, value) in fields {
+        let config: Config = serde_json::from_value(json!({ name.clone(): value })).unwrap();
+        assert_ne!(config, Config::default(), "{name}");
+        let Value::Object(read) = serde_json::to_value(config).unwrap() else {
+            panic!("a config is written as a map");
+        };
+        let Value::Object(default) = serde_json::to_value(Config::default()).unwrap() else {
+            panic!("a config is written as a map");
+        };
+        let changed = read
+            .iter()
+            .filter(|(name, value)| default[*name] != **value);
+        assert_eq!(changed.map(|(name, _)| name).collect::<Vec<_>>(), [&name]);
+    }
+}
+
+#[test]
+fn an_optional_field_is_switched_off_by_none_and_by_null() {
+    let text = r#"failure_ratio = "none""#;
+    assert_eq!(toml::from_str::<Config>(text).unwrap().failure_ratio, None);
+    let null = json!({ "failure_ratio": null, "probe_lease": null });
+    let config: Config = serde_json::from_value(null).unwrap();
+    assert_eq!((config.failure_ratio, config.probe_lease), (None, None));
+}
+
+#[test]
+fn an_open_wait_may_be_one_duration() {
+    let config: Config = toml::from_str(r#"open_wait = "1m 30s""#).unwrap();
+    assert_eq!(config.open_wait, OpenWait::fixed(Duration::from_secs(90)));
+}
+
+#[test]
+fn a_ratio_may_be_a_whole_number() {
+    let config: Config = toml::from_str("failure_ratio = 1").unwrap();
+    assert_eq!(config.failure_ratio, Some(1.0));
+}
+
+/// What is wrong with a config.
+fn refusal(config: Value) -> String {
+    let as_json = serde_json::from_value::<Config>(config.clone()).unwrap_err();
+    let as_toml = toml::Value::try_from(config).map(|config| config.try_into::<Config>());
+    if let Ok(as_toml) = as_toml {
+        assert!(as_toml.is_err(), "refused as JSON, but not as TOML");
+    }
+    as_json.to_string()
+}
+
+#[test]
+fn every_error_names_its_field() {
+    for name in [
+        "window",
+        "min_calls",
+        "failure_ratio",
+        "timeout_ratio",
+        "slow",
+        "consecutive_failures",
+        "open_wait",
+        "max_probes",
+        "successes_to_close",
+        "probe_lease",
+        "max_inconclusive",
+        "abandoned",
+        "panicked",
+    ] {
+        for wrong in [
+            json!("wrong"),
+            json!(-1),
+            json!(true),
+            json!([[]]),
+            json!({ "no": 1 }),
+        ] {
+            let is_ratio_below_zero = name.ends_with("_ratio") && wrong == json!(-1);
+            if !is_ratio_below_zero {
+                let error = refusal(json!({ name: wrong }));
+                assert!(error.starts_with(&format!("{name}: ")), "{error}");
+            }
+        }
+    }
+    for (config, beginning) in [
+        (
+            json!({ "slow": { "limit": "2 weeks", "ratio": 1 } }),
+            "slow: limit: \"2 weeks\" is not a duration: write numbers with their units",
+        ),
+        (
+            json!({ "slow": { "limit": "2s" } }),
+            "slow: missing field `ratio`",
+        ),
+        (
+            json!({ "open_wait": { "base": "1s", "factor": 2.0 } }),
+            "open_wait: missing field `max`",
+        ),
+        (
+            json!({ "open_wait": { "base": 1, "factor": 2.0, "max": "1s" } }),
+            "open_wait: base: invalid type: integer `1`, expected a duration with its unit",
+        ),
+        (
+            json!({ "probe_lease": 60 }),
+            "probe_lease: invalid type: integer `60`",
+        ),
+        (
+            json!({ "window": { "count": 4_294_967_296_u64 } }),
+            "window: count: ",
+        ),
+        (json!({ "window": {} }), "window: missing field `count`"),
+        (
+            json!({ "abandoned": "succes" }),
+            "abandoned: unknown variant `succes`, expected one of `success`",
+        ),
+        (
+            json!({ "failur_ratio": 0.5 }),
+            "unknown field `failur_ratio`, expected one of `window`, `min_calls`, `failure_ratio`",
+        ),
+    ] {
+        let error = refusal(config);
+        assert!(error.starts_with(beginning), "{error}");
+    }
+    let twice = serde_json::from_str::<Config>(r#"{ "min_calls": 1, "min_calls": 2 }"#);
+    let error = twice.unwrap_err().to_string();
+    assert!(error.starts_with("duplicate field `min_calls`"), "{error}");
+    assert!(error.contains("line 1"), "where it is stays known: {error}");
+}
+
+#[test]
+fn bytes_that_end_too_early_are_refused() {
+    let bytes = postcard::to_allocvec(&unlike_the_default()).unwrap();
+    for end in 0..bytes.len() {
+        assert!(
+            postcard::from_bytes::<Config>(&bytes[..end]).is_err(),
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn an_illegal_value_is_read_and_refused_when_a_breaker_is_built() {
+    let config: Config = toml::from_str("failure_ratio = 1.5").unwrap();
+    assert_eq!(Breaker::new(config).unwrap_err().field(), "failure_ratio");
+}
+
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A breaker once in every state, with what of it is written.
+fn in_every_state(mut seen: impl FnMut(&Breaker<ManualClock>)) -> Vec<Event> {
+    let clock = ManualClock::new();
+    clock.set_unix_time(Duration::from_nanos(1_764_500_000_123_456_789));
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&events);
+    let breaker = Breaker::builder()
+        .consecutive_failures(2)
+        .slow(SlowRule {
+            limit: WAIT,
+            ratio: 1.0,
+        })
+        .open_wait(OpenWait::fixed(WAIT))
+        .listener(move |event| heard.lock().unwrap().push(event.clone()))
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    seen(&breaker);
+    breaker.allow().unwrap().done_after(Outcome::Success, WAIT);
+    breaker.allow().unwrap().timeout();
+    seen(&breaker);
+    breaker.allow().unwrap().failure();
+    seen(&breaker);
+    clock.advance(WAIT);
+    let probe = breaker.allow().unwrap();
+    seen(&breaker);
+    probe.failure();
+    seen(&breaker);
+    breaker.force_open(Some(WAIT), "drill");
+    seen(&breaker);
+    breaker.disable("drill");
+    seen(&breaker);
+    breaker.observe_only("drill");
+    breaker.allow().unwrap().failure();
+    seen(&breaker);
+    let events = events.lock().unwrap();
+    events.clone()
+}
+
+#[test]
+fn a_snapshot_of_every_state_is_read_back_as_it_was_written() {
+    let mut states = Vec::new();
+    in_every_state(|breaker| {
+        let snapshot = breaker.snapshot();
+        states.push(snapshot.state);
+        through_all_formats(&snapshot);
+    });
+    for state in [
+        State::Closed,
+        State::Open,
+        State::HalfOpen,
+        State::ForcedOpen,
+        State::Disabled,
+        State::ObserveOnly,
+    ] {
+        assert!(states.contains(&state), "{state}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_written_restores_a_breaker() {
+    in_every_state(|breaker| {
+        let snapshot = breaker.snapshot();
+        let text = serde_json::to_string(&snapshot).unwrap();
+        let restored = |snapshot| {
+            Breaker::builder()
+                .config(breaker.config())
+                .clock(ManualClock::new())
+                .restore(snapshot)
+                .build()
+                .unwrap()
+                .snapshot()
+        };
+        let read = serde_json::from_str(&text).unwrap();
+        assert_eq!(restored(read), restored(snapshot));
+    });
+}
+
+#[test]
+fn an_unknown_field_of_a_snapshot_is_refused() {
+    let mut snapshot = Value::Null;
+    in_every_state(|breaker| snapshot = serde_json::to_value(breaker.snapshot()).unwrap());
+    snapshot["probes"] = json!(1);
+    let error = serde_json::from_value::<Snapshot>(snapshot)
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("unknown field `probes`"), "{error}");
+}
+
+#[test]
+fn events_are_read_back_as_they_were_written() {
+    let events = in_every_state(|_| ());
+    assert!(events.iter().any(|event| event.reason.is_some()));
+    events.iter().for_each(through_all_formats);
+    let trip = json!({
+        "generation": 1,
+        "from": "closed",
+        "to": "open",
+        "cause": "consecutive_failures",
+        "reason": null,
+        "at": "0s",
+        "counts": { "samples": 3, "failures": 2, "timeouts": 1, "slow": 1 },
+    });
+    assert_eq!(serde_json::to_value(&events[0]).unwrap(), trip);
+}
+
+#[test]
+fn every_cause_is_read_back_as_it_was_written() {
+    /// A table, which is what TOML can hold.
+    fn written(cause: Cause) -> String {
+        let value = serde_json::to_value(cause).unwrap();
+        value.as_str().unwrap().to_owned()
+    }
+    let causes = [
+        Cause::ConsecutiveFailures,
+        Cause::FailureRatio,
+        Cause::TimeoutRatio,
+        Cause::SlowRatio,
+        Cause::ProbeFailed,
+        Cause::ProbeTimedOut,
+        Cause::ProbeSlow,
+        Cause::ProbesInconclusive,
+        Cause::ProbesPassed,
+        Cause::WaitElapsed,
+        Cause::LeaseLost,
+        Cause::Operator,
+        Cause::Reconfigured,
+    ];
+    for cause in causes {
+        let same = causes
+            .iter()
+            .filter(|other| written(**other) == written(cause));
+        assert_eq!(same.count(), 1, "{cause:?}");
+        let bytes = postcard::to_allocvec(&cause).unwrap();
+        assert_eq!(postcard::from_bytes::<Cause>(&bytes).unwrap(), cause);
+        let text = serde_json::to_string(&cause).unwrap();
+        assert_eq!(serde_json::from_str::<Cause>(&text).unwrap(), cause);
+    }
+}
