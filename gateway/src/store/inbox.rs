@@ -1,17 +1,15 @@
 //! What waits to be written: bounded, and merged where it can be.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rusqlite::Connection;
 
-use super::record::{ProbeResult, Slot, Transition};
+use super::record::{ProbeResult, Slot};
 use super::{Status, StoreError};
-
-/// Counters by provider and name.
-pub(super) type Counters = BTreeMap<(Arc<str>, &'static str), u64>;
+use crate::events::Transition;
 
 /// Something to ask the database, and where the answer goes.
 pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
@@ -19,25 +17,18 @@ pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
 /// So many questions may wait for an answer.
 const MAX_QUESTIONS: usize = 64;
 
-/// So many counters are merged; a name more is an error of the program.
-const MAX_COUNTERS: usize = 100_000;
-
 /// What the writing thread takes at a time.
 #[derive(Default)]
 pub(super) struct Batch {
-    pub(super) transitions: VecDeque<(Arc<Slot>, Transition)>,
+    pub(super) transitions: VecDeque<(Arc<Slot>, Arc<Transition>)>,
     pub(super) probes: VecDeque<ProbeResult>,
-    pub(super) counters: Counters,
-    /// Breakers that are no longer followed, for their last snapshots.
+    /// Breakers that are no longer followed, for their last health.
     pub(super) left: Vec<Arc<Slot>>,
 }
 
 impl Batch {
     pub(super) fn is_empty(&self) -> bool {
-        self.transitions.is_empty()
-            && self.probes.is_empty()
-            && self.counters.is_empty()
-            && self.left.is_empty()
+        self.transitions.is_empty() && self.probes.is_empty() && self.left.is_empty()
     }
 }
 
@@ -96,7 +87,7 @@ impl Inbox {
     }
 
     /// Ends the record of a breaker. Its transitions in the inbox happened before
-    /// its last snapshot, and no more are taken.
+    /// its last health, and no more are taken.
     pub(super) fn leave(&self, slot: &Arc<Slot>) {
         let mut queue = self.lock();
         if let Some(index) = queue.position(slot) {
@@ -106,7 +97,7 @@ impl Inbox {
         }
     }
 
-    pub(super) fn transition(&self, slot: &Arc<Slot>, transition: Transition) {
+    pub(super) fn transition(&self, slot: &Arc<Slot>, transition: Arc<Transition>) {
         let mut queue = self.lock();
         if queue.position(slot).is_none() {
             return;
@@ -125,13 +116,6 @@ impl Inbox {
         if !queue.closing {
             queue.batch.probes.push_back(result);
             queue.keep_to(self.limit);
-        }
-    }
-
-    pub(super) fn count(&self, provider: &str, name: &'static str, more: u64) {
-        let mut queue = self.lock();
-        if !queue.closing && queue.batch.counters.len() < MAX_COUNTERS {
-            add(&mut queue.batch.counters, (provider.into(), name), more);
         }
     }
 
@@ -187,9 +171,6 @@ impl Inbox {
         batch.transitions.append(&mut queue.batch.transitions);
         batch.probes.append(&mut queue.batch.probes);
         batch.left.append(&mut queue.batch.left);
-        for (counter, more) in std::mem::take(&mut queue.batch.counters) {
-            add(&mut batch.counters, counter, more);
-        }
         queue.batch = batch;
         queue.keep_to(self.limit);
     }
@@ -232,9 +213,4 @@ impl Queue {
             self.status.lost_probes += 1;
         }
     }
-}
-
-fn add(counters: &mut Counters, counter: (Arc<str>, &'static str), more: u64) {
-    let sum = counters.entry(counter).or_default();
-    *sum = sum.saturating_add(more);
 }

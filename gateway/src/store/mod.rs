@@ -7,20 +7,17 @@
 //! **What a kill can lose.** A transition is written as soon as the thread gets
 //! to it, together with a snapshot of its breaker taken after it; so no stored
 //! state is older than the last stored transition of its breaker. A kill loses
-//! what was not committed yet: transitions of the last moments, and up to
-//! [`Options::flush_every`] of counters and probe results and
-//! [`Options::snapshot_every`] of window contents.
+//! what was not committed yet: transitions and probe results of the last moment,
+//! and up to [`Options::save_every`] of windows and totals.
 //!
-//! **What overload can lose.** Counters add up in the inbox and are not lost. Of
-//! transitions and probe results the oldest go when more than
-//! [`Options::queue`] wait; [`Status`] counts them. The latest snapshot of a
-//! breaker is not queued but asked of the breaker when it is written, so it
+//! **What overload can lose.** Of transitions and probe results the oldest go when
+//! more than [`Options::queue`] wait; [`Status`] counts them. Snapshots and totals
+//! are not queued but read from the breaker when they are written, so the latest
 //! cannot be lost.
 //!
-//! **What it may take.** The newest [`Options::keep_transitions`] and
-//! [`Options::keep_probes`] rows stay, and [`Options::keep_names`] breakers and
-//! counters, those written last; texts are cut at 500 bytes. That bounds the
-//! file to some ten megabytes.
+//! **What it may take.** Rows older than [`Options::keep`] or beyond
+//! [`Options::max_rows`] go, the oldest first, and texts are cut at 500 bytes: at most
+//! some hundred bytes a row, and for each breaker a snapshot of its window.
 //!
 //! **Without it.** When the file cannot be opened the gateway serves without
 //! ([`Store::absent`]); when writing fails later, what waits is tried again,
@@ -44,11 +41,12 @@ use std::time::Duration;
 
 use cutout::Snapshot;
 use rusqlite::Connection;
+use serde::{Serialize, Serializer};
 
 pub use error::{Fault, StoreError};
-pub use record::{ProbeResult, Recorder, Transition};
-pub use rows::Row;
+pub use record::{ProbeResult, Recorder, Sink, Totals};
 
+use crate::events::Transition;
 use inbox::Inbox;
 use writer::Writer;
 
@@ -58,16 +56,15 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// When to write, and how much to keep.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How often the breakers' windows are saved, if they have changed.
-    pub snapshot_every: Duration,
-    /// How often counters and probe results are saved. Transitions do not wait.
-    pub flush_every: Duration,
-    /// How many transitions the database keeps.
-    pub keep_transitions: u32,
-    /// How many probe results the database keeps.
-    pub keep_probes: u32,
-    /// Of how many breakers the database keeps a snapshot, and how many counters.
-    pub keep_names: u32,
+    /// How often windows and totals are saved, if they have changed. Transitions do not wait.
+    pub save_every: Duration,
+    /// How long transitions and probe results are kept.
+    pub keep: Duration,
+    /// How many transitions, and as many probe results, are kept at most; it may
+    /// be 1000 more for a while.
+    pub max_rows: u32,
+    /// Of how many breakers snapshot and totals are kept, those saved last.
+    pub max_breakers: u32,
     /// How many transitions, and as many probe results, may wait to be written.
     pub queue: usize,
     /// How long to wait for another process to let go of the file.
@@ -77,11 +74,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            snapshot_every: Duration::from_secs(5),
-            flush_every: Duration::from_secs(1),
-            keep_transitions: 10_000,
-            keep_probes: 10_000,
-            keep_names: 1_000,
+            save_every: Duration::from_secs(2),
+            keep: Duration::from_secs(7 * 24 * 3600),
+            max_rows: 100_000,
+            max_breakers: 1_000,
             queue: 10_000,
             patience: Duration::from_secs(2),
         }
@@ -93,18 +89,21 @@ impl Default for Options {
 pub struct Saved {
     /// The last snapshot of each breaker, for [`Builder::restore`](cutout::Builder::restore).
     pub snapshots: BTreeMap<String, Snapshot>,
-    /// The counters, by provider and name.
-    pub counters: BTreeMap<(String, String), u64>,
+    /// What the calls of each breaker came to.
+    pub totals: BTreeMap<String, Totals>,
+    /// The last transitions, oldest first.
+    pub transitions: Vec<Transition>,
     /// Breakers whose snapshot could not be read, and why; they start closed.
     pub unreadable: Vec<(String, String)>,
 }
 
 /// How the store is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// The database file; none when the gateway was told to keep nothing.
     pub path: Option<PathBuf>,
     /// Why nothing is being written at the moment, if so.
+    #[serde(serialize_with = "as_text")]
     pub problem: Option<StoreError>,
     /// Transactions committed.
     pub commits: u64,
@@ -137,7 +136,7 @@ impl Store {
         let saved =
             rows::load(&connection).map_err(|error| StoreError::from_sqlite(path, &error))?;
         let inbox = Arc::new(Inbox::new(Some(path), options.queue));
-        let writer = Writer::new(connection, Arc::clone(&inbox), options);
+        let writer = Writer::new(connection, Arc::clone(&inbox), options, &saved.totals);
         let thread = thread::Builder::new()
             .name("store".into())
             .spawn(move || writer.run())
@@ -171,17 +170,13 @@ impl Store {
         self.inbox.probe(result);
     }
 
-    /// Adds to a counter of a provider. Never blocks.
-    pub fn count(&self, provider: &str, name: &'static str, more: u64) {
-        self.inbox.count(provider, name, more);
-    }
-
     /// How the store is.
     pub fn status(&self) -> Status {
         self.inbox.status()
     }
 
-    /// The last transitions, newest first, at most `limit`, of rows before `before` if given.
+    /// The last transitions, newest first, at most `limit`, of those with a number below `before` if given.
+    /// The numbers are the database's.
     ///
     /// Blocks until the writing thread answers; not for an async thread.
     ///
@@ -191,8 +186,8 @@ impl Store {
     pub fn transitions(
         &self,
         limit: u32,
-        before: Option<i64>,
-    ) -> Result<Vec<Row<Transition>>, StoreError> {
+        before: Option<u64>,
+    ) -> Result<Vec<Transition>, StoreError> {
         self.ask(move |connection| rows::transitions(connection, limit, before))
     }
 
@@ -203,7 +198,7 @@ impl Store {
     /// # Errors
     ///
     /// As [`transitions`](Self::transitions).
-    pub fn probes(&self, limit: u32) -> Result<Vec<Row<ProbeResult>>, StoreError> {
+    pub fn probes(&self, limit: u32) -> Result<Vec<ProbeResult>, StoreError> {
         self.ask(move |connection| rows::probes(connection, limit))
     }
 
@@ -266,4 +261,11 @@ impl fmt::Debug for Store {
             .field("status", &self.status())
             .finish_non_exhaustive()
     }
+}
+
+fn as_text<S: Serializer>(problem: &Option<StoreError>, serializer: S) -> Result<S::Ok, S::Error> {
+    problem
+        .as_ref()
+        .map(StoreError::to_string)
+        .serialize(serializer)
 }

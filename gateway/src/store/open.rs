@@ -40,15 +40,19 @@ const TABLES: &str = "
         breaker TEXT NOT NULL,
         at_ms INTEGER NOT NULL,
         took_ms INTEGER NOT NULL,
-        outcome TEXT NOT NULL,
-        detail TEXT
+        error TEXT,
+        counted INTEGER NOT NULL
     ) STRICT;
-    CREATE TABLE counters (
-        provider TEXT NOT NULL,
-        name TEXT NOT NULL,
-        value INTEGER NOT NULL,
+    CREATE TABLE totals (
+        breaker TEXT PRIMARY KEY,
         saved_ms INTEGER NOT NULL,
-        PRIMARY KEY (provider, name)
+        calls INTEGER NOT NULL,
+        successes INTEGER NOT NULL,
+        failures INTEGER NOT NULL,
+        timeouts INTEGER NOT NULL,
+        ignored INTEGER NOT NULL,
+        rejected INTEGER NOT NULL,
+        retries INTEGER NOT NULL
     ) STRICT;
 ";
 

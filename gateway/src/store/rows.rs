@@ -1,33 +1,30 @@
 //! The rows: read at the start, written in batches, kept to a bound.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cutout::Snapshot;
-use rusqlite::{Connection, Transaction, params};
-use serde::Serialize;
+use rusqlite::{Connection, Row, Transaction, params};
 
 use super::inbox::Batch;
-use super::record::{ProbeResult, Transition, now_ms};
+use super::record::{ProbeResult, Totals};
 use super::{Options, Saved};
+use crate::clock::unix_millis;
+use crate::events::{Counts, Transition};
 
 /// The version of the snapshots' text form that this program writes.
 const FORMAT: i64 = 1;
 
-/// A stored row and its number; later rows have higher ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row<T> {
-    /// The number.
-    pub id: i64,
-    /// What is stored.
-    #[serde(flatten)]
-    pub value: T,
-}
+/// Longer texts of operators and upstreams are cut here, in bytes.
+const LONGEST_TEXT: usize = 500;
+
+/// So many of the last transitions are read at the start.
+const RECENT: u32 = 256;
 
 /// All that a start needs.
 pub(super) fn load(connection: &Connection) -> rusqlite::Result<Saved> {
     let mut saved = Saved::default();
-    let mut query = connection.prepare("SELECT breaker, format, body FROM snapshots")?;
+    let mut query =
+        connection.prepare("SELECT breaker, format, body FROM snapshots ORDER BY breaker")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let breaker: String = row.get(0)?;
@@ -38,12 +35,24 @@ pub(super) fn load(connection: &Connection) -> rusqlite::Result<Saved> {
             Err(problem) => saved.unreadable.push((breaker, problem)),
         }
     }
-    let mut query = connection.prepare("SELECT provider, name, value FROM counters")?;
+    let mut query = connection.prepare(
+        "SELECT breaker, calls, successes, failures, timeouts, ignored, rejected, retries FROM totals",
+    )?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
-        let value = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
-        saved.counters.insert((row.get(0)?, row.get(1)?), value);
+        let totals = Totals {
+            calls: unsigned(row, 1)?,
+            successes: unsigned(row, 2)?,
+            failures: unsigned(row, 3)?,
+            timeouts: unsigned(row, 4)?,
+            ignored: unsigned(row, 5)?,
+            rejected: unsigned(row, 6)?,
+            retries: unsigned(row, 7)?,
+        };
+        saved.totals.insert(row.get(0)?, totals);
     }
+    saved.transitions = transitions(connection, RECENT, None)?;
+    saved.transitions.reverse();
     Ok(saved)
 }
 
@@ -54,11 +63,18 @@ fn decode(format: i64, body: &str) -> Result<Snapshot, String> {
     serde_json::from_str(body).map_err(|error| error.to_string())
 }
 
-/// Writes all that is in `batch`, and these snapshots, which were taken after its transitions.
+/// What of a breaker has changed, to be written over what was there.
+pub(super) struct Change {
+    pub(super) breaker: Arc<str>,
+    pub(super) snapshot: Option<Snapshot>,
+    pub(super) totals: Option<Totals>,
+}
+
+/// Writes all that is in `batch`, and what has changed besides.
 pub(super) fn write(
     transaction: &Transaction<'_>,
     batch: &Batch,
-    snapshots: &BTreeMap<Arc<str>, Snapshot>,
+    changes: &[Change],
 ) -> rusqlite::Result<()> {
     let mut insert = transaction.prepare_cached(
         "INSERT INTO transitions (breaker, at_ms, generation, from_state, to_state, cause, reason,
@@ -68,78 +84,95 @@ pub(super) fn write(
     for (_, row) in &batch.transitions {
         insert.execute(params![
             row.breaker,
-            row.at_ms,
+            signed(row.at_ms),
             row.generation,
             row.from,
             row.to,
             row.cause,
-            row.reason,
-            row.samples,
-            row.failures,
-            row.timeouts,
-            row.slow,
+            row.reason.as_deref().map(cut),
+            row.counts.samples,
+            row.counts.failures,
+            row.counts.timeouts,
+            row.counts.slow,
         ])?;
     }
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO probes (breaker, at_ms, took_ms, outcome, detail) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO probes (breaker, at_ms, took_ms, error, counted) VALUES (?, ?, ?, ?, ?)",
     )?;
     for row in &batch.probes {
-        let took_ms = i64::try_from(row.took_ms).unwrap_or(i64::MAX);
         insert.execute(params![
             row.breaker,
-            row.at_ms,
-            took_ms,
-            row.outcome,
-            row.detail
+            signed(row.at_ms),
+            signed(row.took_ms),
+            row.error.as_deref().map(cut),
+            row.counted,
         ])?;
     }
-    let now = now_ms();
-    // Above the largest integer SQLite would go on with a float; nothing counts that far.
-    let mut add = transaction.prepare_cached(
-        "INSERT INTO counters (provider, name, value, saved_ms) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET value = value + excluded.value, saved_ms = excluded.saved_ms",
-    )?;
-    for ((provider, name), more) in &batch.counters {
-        let more = i64::try_from(*more).unwrap_or(i64::MAX);
-        add.execute(params![provider, name, more, now])?;
-    }
-    let mut replace = transaction.prepare_cached(
+    let now = signed(unix_millis());
+    let mut replace_snapshot = transaction.prepare_cached(
         "INSERT OR REPLACE INTO snapshots (breaker, saved_ms, generation, state, format, body)
          VALUES (?, ?, ?, ?, ?, ?)",
     )?;
-    for (breaker, snapshot) in snapshots {
-        let body = serde_json::to_string(snapshot)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        replace.execute(params![
-            breaker,
-            now,
-            snapshot.generation,
-            snapshot.state.to_string(),
-            FORMAT,
-            body,
-        ])?;
+    let mut replace_totals = transaction.prepare_cached(
+        "INSERT OR REPLACE INTO totals (breaker, saved_ms,
+             calls, successes, failures, timeouts, ignored, rejected, retries)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    for change in changes {
+        if let Some(snapshot) = &change.snapshot {
+            let body = serde_json::to_string(snapshot)
+                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            replace_snapshot.execute(params![
+                change.breaker,
+                now,
+                snapshot.generation,
+                snapshot.state.to_string(),
+                FORMAT,
+                body,
+            ])?;
+        }
+        if let Some(totals) = change.totals {
+            replace_totals.execute(params![
+                change.breaker,
+                now,
+                signed(totals.calls),
+                signed(totals.successes),
+                signed(totals.failures),
+                signed(totals.timeouts),
+                signed(totals.ignored),
+                signed(totals.rejected),
+                signed(totals.retries),
+            ])?;
+        }
     }
     Ok(())
 }
 
-/// Deletes what is more than the options keep, oldest first.
+/// Deletes what is older, or more, than the options keep.
 pub(super) fn trim(transaction: &Transaction<'_>, options: &Options) -> rusqlite::Result<()> {
-    for (table, keep) in [
-        ("transitions", options.keep_transitions),
-        ("probes", options.keep_probes),
-    ] {
-        // Numbers are given in order, so this is a look at the end and a cut at the front.
-        let sql = format!("DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?");
-        transaction.prepare_cached(&sql)?.execute([keep])?;
+    let keep_ms = u64::try_from(options.keep.as_millis()).unwrap_or(u64::MAX);
+    let oldest = signed(unix_millis().saturating_sub(keep_ms));
+    for table in ["transitions", "probes"] {
+        // Numbers are given in order, so both cut at the front and stop there.
+        let too_many = format!("DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?");
+        transaction
+            .prepare_cached(&too_many)?
+            .execute([options.max_rows])?;
+        let too_old = format!(
+            "DELETE FROM {table} WHERE id < coalesce(
+                 (SELECT id FROM {table} WHERE at_ms >= ?1 ORDER BY id LIMIT 1),
+                 (SELECT max(id) + 1 FROM {table}))"
+        );
+        transaction.prepare_cached(&too_old)?.execute([oldest])?;
     }
-    for table in ["snapshots", "counters"] {
+    for table in ["snapshots", "totals"] {
         let sql = format!(
             "DELETE FROM {table} WHERE rowid IN
                  (SELECT rowid FROM {table} ORDER BY saved_ms DESC LIMIT -1 OFFSET ?)"
         );
         transaction
             .prepare_cached(&sql)?
-            .execute([options.keep_names])?;
+            .execute([options.max_breakers])?;
     }
     Ok(())
 }
@@ -147,24 +180,25 @@ pub(super) fn trim(transaction: &Transaction<'_>, options: &Options) -> rusqlite
 pub(super) fn transitions(
     connection: &Connection,
     limit: u32,
-    before: Option<i64>,
-) -> rusqlite::Result<Vec<Row<Transition>>> {
+    before: Option<u64>,
+) -> rusqlite::Result<Vec<Transition>> {
     let mut query = connection.prepare_cached(
         "SELECT id, breaker, at_ms, generation, from_state, to_state, cause, reason,
              samples, failures, timeouts, slow
          FROM transitions WHERE id < ? ORDER BY id DESC LIMIT ?",
     )?;
-    let rows = query.query_map(params![before.unwrap_or(i64::MAX), limit], |row| {
-        Ok(Row {
-            id: row.get(0)?,
-            value: Transition {
-                breaker: row.get(1)?,
-                at_ms: row.get(2)?,
-                generation: row.get(3)?,
-                from: row.get(4)?,
-                to: row.get(5)?,
-                cause: row.get(6)?,
-                reason: row.get(7)?,
+    let before = before.map_or(i64::MAX, signed);
+    let rows = query.query_map(params![before, limit], |row| {
+        Ok(Transition {
+            id: unsigned(row, 0)?,
+            breaker: row.get(1)?,
+            at_ms: unsigned(row, 2)?,
+            generation: row.get(3)?,
+            from: row.get(4)?,
+            to: row.get(5)?,
+            cause: row.get(6)?,
+            reason: row.get(7)?,
+            counts: Counts {
                 samples: row.get(8)?,
                 failures: row.get(9)?,
                 timeouts: row.get(10)?,
@@ -175,25 +209,35 @@ pub(super) fn transitions(
     rows.collect()
 }
 
-pub(super) fn probes(
-    connection: &Connection,
-    limit: u32,
-) -> rusqlite::Result<Vec<Row<ProbeResult>>> {
+pub(super) fn probes(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<ProbeResult>> {
     let mut query = connection.prepare_cached(
-        "SELECT id, breaker, at_ms, took_ms, outcome, detail
-         FROM probes ORDER BY id DESC LIMIT ?",
+        "SELECT breaker, at_ms, took_ms, error, counted FROM probes ORDER BY id DESC LIMIT ?",
     )?;
     let rows = query.query_map([limit], |row| {
-        Ok(Row {
-            id: row.get(0)?,
-            value: ProbeResult {
-                breaker: row.get(1)?,
-                at_ms: row.get(2)?,
-                took_ms: row.get::<_, i64>(3)?.try_into().unwrap_or(0),
-                outcome: row.get(4)?,
-                detail: row.get(5)?,
-            },
+        Ok(ProbeResult {
+            breaker: row.get(0)?,
+            at_ms: unsigned(row, 1)?,
+            took_ms: unsigned(row, 2)?,
+            error: row.get(3)?,
+            counted: row.get(4)?,
         })
     })?;
     rows.collect()
+}
+
+/// SQLite's integers are signed; nothing here counts above them.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.try_into().unwrap_or(0))
+}
+
+fn cut(text: &str) -> &str {
+    let ends = text
+        .char_indices()
+        .map(|(start, char)| start + char.len_utf8());
+    let end = ends.take_while(|&end| end <= LONGEST_TEXT).last();
+    &text[..end.unwrap_or(0)]
 }

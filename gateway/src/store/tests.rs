@@ -4,9 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cutout::{Breaker, ManualClock, Outcome, Report, State};
+use cutout::{Breaker, Event, ManualClock, Outcome, Report, State};
 
 use super::*;
+use crate::clock::unix_millis;
+use crate::events::Counts;
 
 /// A file in a folder of its own, gone at the end.
 struct File {
@@ -56,21 +58,56 @@ impl Drop for File {
 
 type Tested = Arc<Breaker<ManualClock>>;
 
-/// A breaker that opens at the first failure for 10 s, and what keeps it.
+/// A breaker that opens at the first failure for 10 s, and what keeps it. It is
+/// said to have had three calls.
 fn followed(store: &Store, name: &str, from: Option<Snapshot>) -> (Tested, Recorder) {
     let recorder = store.recorder(name);
+    let sink = recorder.sink();
+    let label = name.to_owned();
     let mut builder = Breaker::builder()
         .clock(ManualClock::new())
         .min_calls(1)
         .failure_ratio(0.5)
         .open_wait(cutout::OpenWait::fixed(Duration::from_secs(10)))
-        .listener(recorder.listener());
+        .listener(move |event| sink.transition(&Arc::new(transition(&label, event))));
     if let Some(snapshot) = from {
         builder = builder.restore(snapshot);
     }
     let breaker = Arc::new(builder.build().unwrap());
-    recorder.follow(&breaker);
+    recorder.follow(&breaker, || Totals {
+        calls: 3,
+        ..Totals::default()
+    });
     (breaker, recorder)
+}
+
+fn transition(breaker: &str, event: &Event) -> Transition {
+    Transition {
+        id: 0,
+        breaker: breaker.into(),
+        generation: event.generation,
+        from: event.from.to_string(),
+        to: event.to.to_string(),
+        cause: event.cause.to_string(),
+        reason: event.reason.as_deref().map(str::to_owned),
+        at_ms: unix_millis(),
+        counts: Counts {
+            samples: event.counts.samples,
+            failures: event.counts.failures,
+            timeouts: event.counts.timeouts,
+            slow: event.counts.slow,
+        },
+    }
+}
+
+fn checked(error: Option<&str>) -> ProbeResult {
+    ProbeResult {
+        breaker: "a".into(),
+        at_ms: unix_millis(),
+        took_ms: 7,
+        error: error.map(str::to_owned),
+        counted: true,
+    }
 }
 
 fn settle(breaker: &Breaker<ManualClock>, outcome: Outcome) {
@@ -122,7 +159,7 @@ fn a_window_is_saved_though_nothing_has_tripped() {
 fn windows_are_saved_from_time_to_time_without_a_close() {
     let file = File::new();
     let (store, _) = file.open_with(Options {
-        snapshot_every: Duration::from_millis(1),
+        save_every: Duration::from_millis(1),
         ..Options::default()
     });
     let (breaker, _recorder) = followed(&store, "a", None);
@@ -145,12 +182,12 @@ fn a_transition_is_stored_with_all_it_says() {
     let [disabled, opened] = rows.as_slice() else {
         panic!("two transitions: {rows:?}");
     };
-    assert_eq!(opened.value.cause, "failure ratio reached");
-    assert_eq!((opened.value.samples, opened.value.timeouts), (1, 1));
-    assert_eq!(disabled.value.from, "open");
-    assert_eq!(disabled.value.to, "disabled");
-    assert_eq!(disabled.value.reason.as_deref(), Some("maintenance"));
-    assert_eq!(disabled.value.generation, 2);
+    assert_eq!(opened.cause, "failure ratio reached");
+    assert_eq!((opened.counts.samples, opened.counts.timeouts), (1, 1));
+    assert_eq!(disabled.from, "open");
+    assert_eq!(disabled.to, "disabled");
+    assert_eq!(disabled.reason.as_deref(), Some("maintenance"));
+    assert_eq!(disabled.generation, 2);
     let older = store.transitions(10, Some(disabled.id)).unwrap();
     assert_eq!(older.as_slice(), std::slice::from_ref(opened));
 }
@@ -169,7 +206,7 @@ fn a_transition_and_a_snapshot_after_it_are_one_commit() {
         });
         let (last, saved) = stored.unwrap();
         if let Some(last) = last.first() {
-            assert!(saved.snapshots["a"].generation >= last.value.generation);
+            assert!(saved.snapshots["a"].generation >= last.generation);
         }
     }
 }
@@ -196,29 +233,53 @@ fn a_breaker_that_goes_leaves_its_last_state() {
 }
 
 #[test]
-fn counters_add_up_over_restarts() {
+fn totals_add_up_over_restarts_and_over_breakers_of_one_name() {
     let file = File::new();
-    for _ in 0..3 {
-        let (store, _) = file.open();
-        store.count("a", "requests", 2);
-        store.count("a", "requests", 3);
-        store.count("b", "requests", 1);
+    for run in 1..=3 {
+        let (store, saved) = file.open();
+        let before = saved.totals.get("a").copied().unwrap_or_default();
+        assert_eq!(before.calls, (run - 1) * 9);
+        // The first is left before it was ever written, the second after.
+        drop(followed(&store, "a", None));
+        let (breaker, recorder) = followed(&store, "a", None);
+        breaker.disable("to have it written");
+        store.flush().unwrap();
+        drop(recorder);
+        store.flush().unwrap();
+        let kept = followed(&store, "a", None);
+        store.close();
+        drop(kept);
     }
-    let (_store, saved) = file.open();
-    let counter = |provider: &str| saved.counters[&(provider.into(), "requests".into())];
-    assert_eq!((counter("a"), counter("b")), (15, 3));
 }
 
 #[test]
 fn probe_results_are_stored() {
     let file = File::new();
     let (store, _) = file.open();
-    let result = ProbeResult::now("a", Duration::from_millis(7), "failure", Some("HTTP 500"));
-    store.probe(result.clone());
+    store.probe(checked(None));
+    store.probe(checked(Some("HTTP 500")));
     store.flush().unwrap();
     let rows = store.probes(10).unwrap();
-    assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].value, result);
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0].error.as_deref(), Some("HTTP 500"));
+    assert_eq!((rows[1].took_ms, rows[1].counted), (7, true));
+}
+
+#[test]
+fn the_last_transitions_are_there_at_the_start() {
+    let file = File::new();
+    let (store, _) = file.open();
+    let (breaker, _recorder) = followed(&store, "a", None);
+    breaker.disable("first");
+    breaker.close("second");
+    store.close();
+    let (_store, saved) = file.open();
+    let reasons: Vec<_> = saved
+        .transitions
+        .iter()
+        .map(|t| t.reason.as_deref())
+        .collect();
+    assert_eq!(reasons, [Some("first"), Some("second")]);
 }
 
 #[test]
@@ -233,8 +294,7 @@ fn overload_loses_the_oldest_transitions_and_never_the_latest_state() {
     for _ in 0..500 {
         breaker.disable("flip");
         breaker.close("flop");
-        store.count("a", "flips", 1);
-        store.probe(ProbeResult::now("a", Duration::ZERO, "success", None));
+        store.probe(checked(None));
     }
     breaker.force_open(None, "the last of them");
     drop(release);
@@ -244,63 +304,81 @@ fn overload_loses_the_oldest_transitions_and_never_the_latest_state() {
     assert_eq!((status.lost_transitions, status.lost_probes), (991, 490));
     let rows = store.transitions(100, None).unwrap();
     assert_eq!(rows.len(), 10);
-    assert_eq!(rows[0].value.reason.as_deref(), Some("the last of them"));
+    assert_eq!(rows[0].reason.as_deref(), Some("the last of them"));
     store.close();
     let (_store, saved) = file.open();
     assert_eq!(saved.snapshots["a"].state, State::ForcedOpen);
-    assert_eq!(saved.counters[&("a".into(), "flips".into())], 500);
+    assert_eq!(saved.totals["a"].calls, 3);
 }
 
 #[test]
 fn the_newest_rows_stay_and_the_file_is_bounded() {
     let file = File::new();
     let options = Options {
-        keep_transitions: 50,
-        keep_probes: 20,
-        keep_names: 3,
+        max_rows: 50,
+        max_breakers: 3,
         ..Options::default()
     };
-    let (store, _) = file.open_with(options);
+    let (store, _) = file.open_with(options.clone());
     let reason = "x".repeat(10_000);
-    let mut sizes = Vec::new();
-    for round in 0..4 {
-        for name in 0..10 {
-            let (breaker, _recorder) = followed(&store, &format!("{round}-{name}"), None);
-            store.count(&format!("{round}-{name}"), "requests", 1);
-            for _ in 0..200 {
-                breaker.disable(reason.as_str());
-                store.probe(ProbeResult::now(
-                    "a",
-                    Duration::ZERO,
-                    "failure",
-                    Some(&reason),
-                ));
-            }
+    for name in 0..40 {
+        let (breaker, _recorder) = followed(&store, &name.to_string(), None);
+        for _ in 0..200 {
+            breaker.disable(reason.as_str());
+            store.probe(checked(Some(&reason)));
         }
         store.flush().unwrap();
-        sizes.push(fs::metadata(file.path()).unwrap().len());
     }
     store.close();
     let count = |sql| -> u32 { file.raw().query_row(sql, [], |row| row.get(0)).unwrap() };
-    let transitions = count("SELECT count(*) FROM transitions");
-    assert!((50..50 + 1_000).contains(&transitions), "{transitions}");
-    assert!(count("SELECT count(*) FROM probes") < 1_020);
+    assert!(count("SELECT count(*) FROM transitions") < 1_050);
+    assert!(count("SELECT count(*) FROM probes") < 1_050);
     assert_eq!(count("SELECT max(length(reason)) FROM transitions"), 500);
-    let last = "SELECT count(*) FROM transitions WHERE breaker = '3-9'";
-    assert!(count(last) >= 50);
-    // What the next start with the same bounds leaves of it.
+    assert_eq!(count("SELECT max(length(error)) FROM probes"), 500);
+    let bytes = fs::metadata(file.path()).unwrap().len();
+    assert!(bytes < 2 << 20, "{bytes} bytes");
+
+    // The next start cuts to the bounds with its first write.
+    let (store, _) = file.open_with(options);
+    store.probe(checked(None));
+    store.close();
+    assert_eq!(
+        count("SELECT count(*) FROM transitions WHERE breaker = '39'"),
+        50
+    );
+    assert_eq!(count("SELECT count(*) FROM transitions"), 50);
+    assert_eq!(count("SELECT count(*) FROM probes"), 50);
+    assert_eq!(count("SELECT count(*) FROM snapshots"), 3);
+    assert_eq!(count("SELECT count(*) FROM totals"), 3);
+}
+
+#[test]
+fn old_rows_go() {
+    let file = File::new();
+    let (store, _) = file.open();
+    let hours_ago = |hours: u64| ProbeResult {
+        at_ms: unix_millis() - hours * 3_600_000,
+        ..checked(None)
+    };
+    for hours in [400, 300, 200, 100, 0] {
+        store.probe(hours_ago(hours));
+    }
+    store.close();
     let (store, _) = file.open_with(Options {
-        keep_transitions: 50,
-        keep_names: 3,
+        keep: Duration::from_secs(150 * 3600),
         ..Options::default()
     });
-    store.count("z", "requests", 1);
+    store.probe(hours_ago(0));
+    store.flush().unwrap();
+    assert_eq!(store.probes(10).unwrap().len(), 3);
     store.close();
-    assert_eq!(count("SELECT count(*) FROM transitions"), 50);
-    assert_eq!(count("SELECT count(*) FROM snapshots"), 3);
-    assert_eq!(count("SELECT count(*) FROM counters"), 3);
-    let bytes = fs::metadata(file.path()).unwrap().len();
-    assert!(bytes < 4 << 20, "{bytes} bytes, {sizes:?} before");
+    let (store, _) = file.open_with(Options {
+        keep: Duration::ZERO,
+        ..Options::default()
+    });
+    store.probe(hours_ago(1));
+    store.flush().unwrap();
+    assert_eq!(store.probes(10).unwrap(), []);
 }
 
 #[test]
@@ -398,7 +476,6 @@ fn what_cannot_be_written_is_reported_and_written_later() {
     for _ in 0..200 {
         breaker.disable("x".repeat(400).as_str());
     }
-    store.count("a", "requests", 1);
     let problem = store.flush().unwrap_err();
     assert!(matches!(problem.fault, Fault::Unusable(_)));
     set_pages(10_000);
@@ -415,7 +492,6 @@ fn without_a_database_all_is_accepted_and_nothing_kept() {
     let store = Store::absent(Some(problem.clone()));
     let (breaker, _recorder) = followed(&store, "a", None);
     settle(&breaker, Outcome::Failure);
-    store.count("a", "requests", 1);
     assert_eq!(store.transitions(10, None), Err(problem.clone()));
     assert_eq!(store.status().problem, Some(problem));
     assert_eq!(breaker.state(), State::Open);
