@@ -21,6 +21,8 @@ pub mod model;
 mod operate;
 mod outcome;
 mod permit;
+#[cfg(feature = "router")]
+pub mod router;
 mod rules;
 #[cfg(feature = "serde")]
 pub mod serde;

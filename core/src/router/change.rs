@@ -1,0 +1,155 @@
+//! Changes of a queue in use, and what can be read of it.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Router;
+use super::config::RouterConfig;
+use super::error::RouterError;
+use super::queue::{Queue, Seat};
+use super::target::{Member, Role, Target};
+use crate::clock::Clock;
+use crate::sync::Relaxed;
+
+pub(super) fn seat<T, C: Clock>(target: Target<T, C>, id: u64) -> Seat<T, C> {
+    Seat {
+        weight: target.weight,
+        role: target.role,
+        member: Member::new(target, id),
+    }
+}
+
+/// Changes of the queue: each is one step for those who choose, who see the queue
+/// before it or after it. Turns start anew with each change.
+impl<T, C: Clock> Router<T, C> {
+    /// The targets in the order of the queue.
+    pub fn members(&self) -> Vec<Member<T, C>> {
+        let queue = self.queue.load();
+        queue.seats.iter().map(|seat| seat.member.clone()).collect()
+    }
+
+    /// The config in force.
+    pub fn config(&self) -> RouterConfig {
+        self.queue.load().config
+    }
+
+    /// Replaces the config.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::Config`] for an illegal config, which changes nothing.
+    pub fn reconfigure(&self, config: RouterConfig) -> Result<(), RouterError> {
+        self.change(|queue| Ok((Queue::new(config, queue.seats.clone())?, ())))
+    }
+
+    /// Adds a target at the end of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::DuplicateName`], [`RouterError::Full`], or
+    /// [`RouterError::Config`] for an illegal weight.
+    pub fn add(&self, target: Target<T, C>) -> Result<Member<T, C>, RouterError> {
+        self.put(None, target)
+    }
+
+    /// Adds a target at a position; those from there on move back by one.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add), and [`RouterError::NoSuchPosition`].
+    pub fn insert(
+        &self,
+        position: usize,
+        target: Target<T, C>,
+    ) -> Result<Member<T, C>, RouterError> {
+        self.put(Some(position), target)
+    }
+
+    fn put(
+        &self,
+        position: Option<usize>,
+        target: Target<T, C>,
+    ) -> Result<Member<T, C>, RouterError> {
+        let added = seat(target, self.next_id.fetch_add(1, Relaxed));
+        self.change(|queue| {
+            let position = position.unwrap_or(queue.seats.len());
+            queue.check_position(position, queue.seats.len())?;
+            let mut seats = queue.seats.clone();
+            seats.insert(position, added.clone());
+            Ok((Queue::new(queue.config, seats)?, added.member.clone()))
+        })
+    }
+
+    /// Removes a target. Its calls in flight go on, and settle as any other;
+    /// the member that is returned tells [how many](Member::in_flight) are left.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::UnknownName`], or [`RouterError::LastTarget`] when no
+    /// ordinary target would be left.
+    pub fn remove(&self, name: &str) -> Result<Member<T, C>, RouterError> {
+        self.change(|queue| {
+            let mut seats = queue.seats.clone();
+            let removed = seats.remove(queue.position(name)?);
+            Ok((Queue::new(queue.config, seats)?, removed.member))
+        })
+    }
+
+    /// Moves a target to a position, counted without it.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::UnknownName`] or [`RouterError::NoSuchPosition`].
+    pub fn move_to(&self, name: &str, position: usize) -> Result<(), RouterError> {
+        self.change(|queue| {
+            let from = queue.position(name)?;
+            queue.check_position(position, queue.seats.len() - 1)?;
+            let mut seats = queue.seats.clone();
+            let moved = seats.remove(from);
+            seats.insert(position, moved);
+            Ok((Queue::new(queue.config, seats)?, ()))
+        })
+    }
+
+    /// Gives a target another weight, 1 to 10 000.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::UnknownName`], or [`RouterError::Config`] for an illegal weight.
+    pub fn set_weight(&self, name: &str, weight: u32) -> Result<(), RouterError> {
+        self.change_seat(name, |seat| seat.weight = weight)
+    }
+
+    /// Gives a target another role, say a canary that has proved itself.
+    ///
+    /// # Errors
+    ///
+    /// [`RouterError::UnknownName`], or [`RouterError::LastTarget`] when no
+    /// ordinary target would be left.
+    pub fn set_role(&self, name: &str, role: Role) -> Result<(), RouterError> {
+        self.change_seat(name, |seat| seat.role = role)
+    }
+
+    fn change_seat(&self, name: &str, change: impl Fn(&mut Seat<T, C>)) -> Result<(), RouterError> {
+        self.change(|queue| {
+            let mut seats = queue.seats.clone();
+            change(&mut seats[queue.position(name)?]);
+            Ok((Queue::new(queue.config, seats)?, ()))
+        })
+    }
+
+    /// Makes the next queue of the present one, again if another change came first.
+    fn change<R>(
+        &self,
+        next: impl Fn(&Queue<T, C>) -> Result<(Queue<T, C>, R), RouterError>,
+    ) -> Result<R, RouterError> {
+        loop {
+            let queue = self.queue.load();
+            let (next, result) = next(&queue)?;
+            let found = self.queue.compare_and_swap(&*queue, Arc::new(next));
+            if Arc::ptr_eq(&found, &queue) {
+                return Ok(result);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The targets of a queue: as they are given, and as they live in it.
+
+use alloc::format;
+use alloc::sync::Arc;
+use core::fmt;
+
+use super::ramp::Ramp;
+use super::sticky;
+use crate::breaker::Breaker;
+use crate::clock::{Clock, SystemClock};
+use crate::error::ConfigError;
+use crate::sync::{AtomicU64, Relaxed};
+
+/// What part a target takes in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It takes calls as the policy says.
+    #[default]
+    Ordinary,
+    /// It takes a share of the calls,
+    /// [`canary_basis_points`](super::RouterConfig::canary_basis_points), and no more.
+    Canary,
+    /// It is called when every other target rejects or has been tried, and then
+    /// even when its own breaker rejects.
+    LastResort,
+}
+
+/// A target to be put in a queue: something to call, and the breaker that guards it.
+///
+/// The payload is whatever the caller needs to make the call: an address, a
+/// client, a model's name. Several routers may share a breaker.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use cutout::{Breaker, Config};
+/// use cutout::router::{Role, Target};
+///
+/// let breaker = Arc::new(Breaker::new(Config::default())?);
+/// let target = Target::new("eu-1", "10.0.0.7:443", breaker).weight(3);
+/// assert_eq!(target.role, Role::Ordinary);
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+pub struct Target<T, C: Clock = SystemClock> {
+    /// The name, unlike that of any other target in the queue.
+    pub name: Arc<str>,
+    /// What the caller needs to make the call.
+    pub payload: T,
+    /// The breaker that admits the calls.
+    pub breaker: Arc<Breaker<C>>,
+    /// The share for policies that look at weights, 1 to 10 000; 1 by default.
+    pub weight: u32,
+    /// The part it takes; ordinary by default.
+    pub role: Role,
+}
+
+impl<T, C: Clock> Target<T, C> {
+    /// An ordinary target of weight 1.
+    pub fn new(name: impl Into<Arc<str>>, payload: T, breaker: Arc<Breaker<C>>) -> Self {
+        Self {
+            name: name.into(),
+            payload,
+            breaker,
+            weight: 1,
+            role: Role::Ordinary,
+        }
+    }
+
+    /// Sets the weight, 1 to 10 000.
+    #[must_use]
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// Sets the role.
+    #[must_use]
+    pub fn role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+}
+
+impl<T: fmt::Debug, C: Clock> fmt::Debug for Target<T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target")
+            .field("name", &self.name)
+            .field("payload", &self.payload)
+            .field("breaker", &self.breaker)
+            .field("weight", &self.weight)
+            .field("role", &self.role)
+            .finish()
+    }
+}
+
+pub(super) fn check_weight(weight: u32) -> Result<(), ConfigError> {
+    if (1..=10_000).contains(&weight) {
+        return Ok(());
+    }
+    Err(ConfigError {
+        field: "weight",
+        value: format!("{weight}"),
+        legal: "1 to 10000",
+    })
+}
+
+/// A target that is, or was, in a queue. Clones are the same target.
+///
+/// It outlives its removal for as long as somebody holds it, say a call in flight.
+pub struct Member<T, C: Clock = SystemClock>(Arc<Entry<T, C>>);
+
+pub(super) struct Entry<T, C: Clock> {
+    /// Calls chosen and not ended. First, so that it lies in the line of the
+    /// reference counts, which the same threads write at the same moments.
+    pub(super) in_flight: AtomicU64,
+    /// Never used twice in one router.
+    pub(super) id: u64,
+    /// What its share of the keys is drawn by.
+    pub(super) seed: u64,
+    pub(super) ramp: Ramp,
+    pub(super) name: Arc<str>,
+    pub(super) breaker: Arc<Breaker<C>>,
+    payload: T,
+}
+
+impl<T, C: Clock> Member<T, C> {
+    pub(super) fn new(target: Target<T, C>, id: u64) -> Self {
+        Self(Arc::new(Entry {
+            in_flight: AtomicU64::new(0),
+            id,
+            seed: sticky::hash(&*target.name),
+            ramp: Ramp::new(),
+            name: target.name,
+            breaker: target.breaker,
+            payload: target.payload,
+        }))
+    }
+
+    pub(super) fn entry(&self) -> &Entry<T, C> {
+        &self.0
+    }
+
+    /// The target's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What the target was given to make calls with.
+    pub fn payload(&self) -> &T {
+        &self.0.payload
+    }
+
+    /// The target's breaker.
+    pub fn breaker(&self) -> &Arc<Breaker<C>> {
+        &self.0.breaker
+    }
+
+    /// How many calls that the router has sent here are in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.0.in_flight.load(Relaxed)
+    }
+}
+
+impl<T, C: Clock> Clone for Member<T, C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T, C: Clock> fmt::Debug for Member<T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member")
+            .field("name", &self.0.name)
+            .field("breaker", &self.0.breaker)
+            .field("in_flight", &self.in_flight())
+            .finish_non_exhaustive()
+    }
+}

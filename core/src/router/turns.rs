@@ -1,0 +1,84 @@
+//! Whose turn it is: fair shares by weight, exact when nobody is left out.
+//!
+//! Each target has the moment of its next turn on a clock that only turns move:
+//! taking a turn puts the target's next one off by a stride, which is the shorter
+//! the greater its weight. The target whose turn is earliest is next, and the clock
+//! stands at the last turn taken. A target that was left out for a time (its
+//! breaker was open) has a turn that is long due; that counts as due now, so it goes
+//! on with its share and does not catch up.
+
+use alloc::boxed::Box;
+
+use super::positions::Positions;
+use crate::sync::{AtomicU64, Relaxed};
+
+/// Strides are whole numbers when the weights have a common multiple up to this;
+/// otherwise they are rounded, by less than a part in a thousand.
+const LONGEST_STRIDE: u64 = 1 << 24;
+
+/// All relaxed: turns order nothing, and two threads that see the same turn both take it;
+/// the target's next one is then put off twice.
+#[derive(Debug)]
+pub(super) struct Turns {
+    clock: AtomicU64,
+    due: Box<[AtomicU64]>,
+    strides: Box<[u64]>,
+}
+
+impl Turns {
+    pub(super) fn new(weights: impl Iterator<Item = u32> + Clone) -> Self {
+        let divisor = weights
+            .clone()
+            .fold(0, |all, weight| gcd(all, weight.into()));
+        let weights = weights.map(|weight| u64::from(weight) / divisor.max(1));
+        let multiple = weights.clone().fold(1, |all, weight| {
+            (all / gcd(all, weight) * weight).min(LONGEST_STRIDE)
+        });
+        Self {
+            clock: AtomicU64::new(0),
+            due: weights.clone().map(|_| AtomicU64::new(0)).collect(),
+            strides: weights.map(|weight| multiple / weight).collect(),
+        }
+    }
+
+    /// The target whose turn is next; of several the one that is first in the queue.
+    pub(super) fn next(&self, among: Positions) -> Option<usize> {
+        let clock = self.clock.load(Relaxed);
+        among.min_by_key(|&position| self.until(position, clock))
+    }
+
+    /// How far off the target's turn is; zero if it is due.
+    pub(super) fn wait(&self, position: usize) -> u64 {
+        self.until(position, self.clock.load(Relaxed))
+    }
+
+    /// The inverse of the target's weight.
+    pub(super) fn stride(&self, position: usize) -> u64 {
+        self.strides[position]
+    }
+
+    /// Takes the target's turn.
+    pub(super) fn take(&self, position: usize) {
+        let clock = self.clock.load(Relaxed);
+        let stride = self.strides[position];
+        let due = &self.due[position];
+        let turn = clock.wrapping_add(ahead(due.load(Relaxed), clock));
+        let next = |due| Some(clock.wrapping_add(ahead(due, clock)).wrapping_add(stride));
+        let _ = due.fetch_update(Relaxed, Relaxed, next);
+        let forward = |clock| (ahead(turn, clock) > 0).then_some(turn);
+        let _ = self.clock.fetch_update(Relaxed, Relaxed, forward);
+    }
+
+    fn until(&self, position: usize, clock: u64) -> u64 {
+        ahead(self.due[position].load(Relaxed), clock)
+    }
+}
+
+/// How far `moment` is ahead of the clock, which wraps; zero if it is not.
+fn ahead(moment: u64, clock: u64) -> u64 {
+    (moment.wrapping_sub(clock) as i64).max(0) as u64
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
