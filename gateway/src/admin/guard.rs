@@ -1,0 +1,107 @@
+//! Who may use the admin API.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, Method, StatusCode, header};
+use secrecy::ExposeSecret;
+use subtle::ConstantTimeEq;
+
+use crate::gateway::Gateway;
+use crate::openai::ApiError;
+
+/// The address at the other end of the connection that a request came on.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// Lets a request through that comes from an operator.
+pub(super) async fn guard(
+    State(gateway): State<Arc<Gateway>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match check(&gateway, &request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+fn check(gateway: &Gateway, request: &Request) -> Result<(), ApiError> {
+    let headers = request.headers();
+    let forbidden = |message: &str| {
+        Err(ApiError::invalid(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            message,
+        ))
+    };
+    match gateway.fleet.load().admin_token.as_ref() {
+        Some(token) => {
+            if !bearer(headers).is_some_and(|given| same(given, token.expose_secret())) {
+                let message = "send the admin token as 'Authorization: Bearer …'";
+                return Err(ApiError::invalid(
+                    StatusCode::UNAUTHORIZED,
+                    "unauthorized",
+                    message,
+                ));
+            }
+        }
+        None => {
+            let peer = request.extensions().get::<Peer>();
+            if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
+                return forbidden("without an admin token only this machine may do this");
+            }
+            // A proxy on this machine speaks for others.
+            if headers.contains_key(header::FORWARDED) || headers.contains_key("x-forwarded-for") {
+                return forbidden("behind a proxy this needs an admin token");
+            }
+            // A name that an attacker has made to point at this machine.
+            if !headers
+                .get(header::HOST)
+                .is_some_and(|host| is_loopback(host.as_bytes()))
+            {
+                return forbidden(
+                    "without an admin token use http://localhost or http://127.0.0.1",
+                );
+            }
+        }
+    }
+    let json = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if request.method() != Method::GET && !json {
+        return forbidden("send 'Content-Type: application/json'");
+    }
+    Ok(())
+}
+
+/// The token of an `Authorization: Bearer` header.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    headers
+        .get(header::AUTHORIZATION)?
+        .as_bytes()
+        .strip_prefix(b"Bearer ")
+}
+
+/// Compares in a time that depends on the lengths alone.
+pub(crate) fn same(given: &[u8], token: &str) -> bool {
+    given.ct_eq(token.as_bytes()).into()
+}
+
+fn is_loopback(host: &[u8]) -> bool {
+    let Ok(host) = std::str::from_utf8(host) else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}

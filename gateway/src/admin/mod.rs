@@ -1,0 +1,93 @@
+//! The JSON API of operators and the dashboard.
+//!
+//! Without an `admin_token` it answers loopback only. With one, every call needs `Authorization: Bearer <token>`. A
+//! `POST` or `PATCH` needs `Content-Type: application/json`, so that no other site's page can make one
+//! without asking. Errors have the OpenAI shape: `{"error":{"message":…,"code":…}}`.
+//!
+//! # `GET /admin/state`
+//!
+//! ```json
+//! {
+//!   "version": "9e3779b97f4a7c15",      // of the configuration; send it back with changes
+//!   "started_ms": 1790000000000,        // Unix time in milliseconds, as all `_ms` points in time
+//!   "now_ms": 1790000012345,
+//!   "draining": false,
+//!   "store": {"state": "ok", "detail": null},          // off, ok or failed
+//!   "breakers": [{
+//!     "name": "deepseek",               // or "deepseek/model": the key for the actions below
+//!     "provider": "deepseek", "model": null,
+//!     "state": "closed",                // closed, open, half-open, forced open, disabled, observe-only
+//!     "cause": null,                    // what opened it, in words
+//!     "generation": 3,
+//!     "remaining_ms": null,             // until the next probe, when open
+//!     "attempt": 0,                     // re-openings since it tripped
+//!     "probes": {"out": 0, "passed": 0, "inconclusive": 0, "max": 1, "to_close": 1},
+//!     "window": {"size": 20, "outcomes": "ssfsstS"},   // oldest first; s, f, t: success, failure, timeout; capital: slow
+//!     "counts": {"samples": 7, "failures": 2, "timeouts": 1, "slow": 1},
+//!     "limits": {"min_calls": 10, "failure_ratio": 0.5, "timeout_ratio": null, "slow_ratio": null,
+//!                "slow_call_ms": null, "consecutive_failures": null, "open_wait_ms": 30000, "open_wait_max_ms": 300000},
+//!     "in_flight": 2, "max_in_flight": 256,
+//!     "totals": {"calls": 10, "successes": 7, "failures": 2, "timeouts": 1, "ignored": 0, "rejected": 4, "retries": 3},
+//!     "stale": 0
+//!   }],
+//!   "routes": [{
+//!     "model": "chat",
+//!     "queue": [{"provider": "deepseek", "model": "deepseek-chat", "breaker": "deepseek"}],
+//!     "canary": {"provider": "new", "model": "chat", "breaker": "new", "share": 0.05}    // or null
+//!   }],
+//!   "transitions": [{                   // the last 64, oldest first
+//!     "id": 1, "breaker": "deepseek", "generation": 3, "from": "closed", "to": "open",
+//!     "cause": "failure ratio reached", "reason": null, "at_ms": 1790000011000,
+//!     "counts": {"samples": 10, "failures": 5, "timeouts": 0, "slow": 0}
+//!   }]
+//! }
+//! ```
+//!
+//! # `GET /admin/events`
+//!
+//! Server-sent events: `event: state` with the value above, at once and then each second; `event: transition` with one
+//! entry of `transitions`, as it happens.
+//!
+//! # Actions
+//!
+//! | call | body | does |
+//! | --- | --- | --- |
+//! | `POST /admin/breakers/{name}/force_open` | `{"reason": "…", "seconds": 60}` | rejects all calls; without `seconds` until told otherwise |
+//! | `POST /admin/breakers/{name}/close` | `{"reason": "…"}` | closes with an empty window, ends any override |
+//! | `POST /admin/breakers/{name}/disable` | `{"reason": "…"}` | admits all, records nothing |
+//! | `POST /admin/breakers/{name}/observe_only` | `{"reason": "…"}` | admits all, records, reports what would have opened it |
+//! | `POST /admin/breakers/{name}/probe` | `{}` | sends one tiny request now; answers `{"ok": true, "took_ms": 12, "counted": true, "error": null}` |
+//! | `POST /admin/routes/{model}/move` | `{"version": "…", "breaker": "deepseek", "model": "deepseek-chat", "to": 0}` | moves an entry of the queue to a position |
+//!
+//! Names in paths are percent-encoded (a `/` is `%2F`). The breaker actions answer `{"ok": true}`, a move answers `{"version": "…"}`. A move with an old version
+//! is refused with 409 and changes nothing.
+
+mod actions;
+mod guard;
+mod live;
+mod state;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+pub use guard::Peer;
+pub use state::{State, state};
+
+use crate::gateway::Gateway;
+
+/// The routes under `/admin`.
+pub fn router(gateway: Arc<Gateway>) -> Router {
+    Router::new()
+        .route("/admin/state", get(state::answer))
+        .route("/admin/events", get(live::answer))
+        .route("/admin/breakers/{name}/probe", post(actions::probe))
+        .route("/admin/breakers/{name}/{action}", post(actions::operate))
+        .route("/admin/routes/{model}/move", post(actions::move_entry))
+        .layer(axum::middleware::from_fn_with_state(
+            Arc::clone(&gateway),
+            guard::guard,
+        ))
+        .with_state(gateway)
+}

@@ -1,0 +1,206 @@
+//! What the dashboard shows: the breakers' own state, read and not counted again.
+
+use std::sync::Arc;
+
+use axum::Json;
+use cutout::{Outcome, Window};
+use serde::Serialize;
+
+use crate::clock::unix_millis;
+use crate::events::{Counts, Transition};
+use crate::fleet::{Fleet, Route, Target, Upstream};
+use crate::gateway::Gateway;
+use crate::store;
+
+/// `GET /admin/state`.
+pub(super) async fn answer(
+    axum::extract::State(gateway): axum::extract::State<Arc<Gateway>>,
+) -> Json<State> {
+    Json(state(&gateway))
+}
+
+/// The whole state at one moment; each breaker's part is one snapshot.
+#[derive(Clone, Debug, Serialize)]
+pub struct State {
+    version: String,
+    started_ms: u64,
+    now_ms: u64,
+    draining: bool,
+    store: store::Status,
+    breakers: Vec<BreakerState>,
+    routes: Vec<RouteState>,
+    transitions: Vec<Arc<Transition>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct BreakerState {
+    name: String,
+    provider: String,
+    model: Option<String>,
+    state: String,
+    cause: Option<String>,
+    generation: u32,
+    remaining_ms: Option<u64>,
+    attempt: u32,
+    probes: Probes,
+    window: Outcomes,
+    counts: Counts,
+    limits: Limits,
+    in_flight: usize,
+    max_in_flight: usize,
+    totals: store::Totals,
+    stale: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Probes {
+    out: u32,
+    passed: u32,
+    inconclusive: u32,
+    max: u32,
+    to_close: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Outcomes {
+    size: u32,
+    outcomes: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Limits {
+    min_calls: u32,
+    failure_ratio: Option<f64>,
+    timeout_ratio: Option<f64>,
+    slow_ratio: Option<f64>,
+    slow_call_ms: Option<u64>,
+    consecutive_failures: Option<u32>,
+    open_wait_ms: u64,
+    open_wait_max_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RouteState {
+    model: String,
+    queue: Vec<Entry>,
+    canary: Option<Trial>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Entry {
+    provider: String,
+    model: String,
+    breaker: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Trial {
+    #[serde(flatten)]
+    entry: Entry,
+    share: f64,
+}
+
+/// How many transitions a state shows.
+const SHOWN: usize = 64;
+
+/// Reads the whole state.
+pub fn state(gateway: &Gateway) -> State {
+    let fleet = gateway.fleet.load();
+    let mut transitions = gateway.events.recent();
+    transitions.drain(..transitions.len().saturating_sub(SHOWN));
+    let mut routes: Vec<_> = fleet.routes.values().map(|route| of_route(route)).collect();
+    routes.sort_by(|a, b| a.model.cmp(&b.model));
+    State {
+        version: fleet.version.to_string(),
+        started_ms: gateway.started_ms,
+        now_ms: unix_millis(),
+        draining: gateway.is_draining(),
+        store: gateway.store.status(),
+        breakers: fleet
+            .upstreams
+            .values()
+            .map(|upstream| of_breaker(&fleet, upstream))
+            .collect(),
+        routes,
+        transitions,
+    }
+}
+
+fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
+    let config = upstream.breaker.config();
+    let snapshot = upstream.breaker.snapshot();
+    let millis =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let provider = fleet.providers.get(&upstream.provider);
+    BreakerState {
+        name: upstream.name.clone(),
+        provider: upstream.provider.clone(),
+        model: upstream.model.clone(),
+        state: snapshot.state.to_string(),
+        cause: snapshot.cause.map(|cause| cause.to_string()),
+        generation: snapshot.generation,
+        remaining_ms: snapshot.remaining.map(millis),
+        attempt: snapshot.attempt,
+        probes: Probes {
+            out: snapshot.probes_out,
+            passed: snapshot.probes_passed,
+            inconclusive: snapshot.probes_inconclusive,
+            max: config.max_probes,
+            to_close: config.successes_to_close,
+        },
+        window: Outcomes {
+            size: match snapshot.window {
+                Window::Count(size) => size,
+                _ => 0,
+            },
+            outcomes: snapshot.samples.iter().map(letter).collect(),
+        },
+        counts: snapshot.counts().into(),
+        limits: Limits {
+            min_calls: config.min_calls,
+            failure_ratio: config.failure_ratio,
+            timeout_ratio: config.timeout_ratio,
+            slow_ratio: config.slow.map(|rule| rule.ratio),
+            slow_call_ms: config.slow.map(|rule| millis(rule.limit)),
+            consecutive_failures: config.consecutive_failures,
+            open_wait_ms: millis(config.open_wait.base),
+            open_wait_max_ms: millis(config.open_wait.max),
+        },
+        in_flight: upstream.in_flight(),
+        max_in_flight: provider.map_or(0, |provider| provider.settings.max_in_flight),
+        totals: upstream.totals(),
+        stale: upstream.breaker.stale(),
+    }
+}
+
+fn letter(sample: &cutout::Sample) -> char {
+    let letter = match sample.outcome {
+        Outcome::Success => 's',
+        Outcome::Timeout => 't',
+        Outcome::Failure | Outcome::Ignored => 'f',
+    };
+    if sample.slow {
+        letter.to_ascii_uppercase()
+    } else {
+        letter
+    }
+}
+
+fn of_route(route: &Route) -> RouteState {
+    RouteState {
+        model: route.settings.model.clone(),
+        queue: route.queue.iter().map(entry).collect(),
+        canary: route.canary.as_ref().map(|(target, share)| Trial {
+            entry: entry(target),
+            share: *share,
+        }),
+    }
+}
+
+fn entry(target: &Target) -> Entry {
+    Entry {
+        provider: target.provider.settings.name.clone(),
+        model: target.model.clone(),
+        breaker: target.upstream.name.clone(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The connections to the providers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+/// A pool of connections to the providers, plain or TLS by the URL's scheme.
+///
+/// It sends what it is given and no more: it follows no redirect, adds no header but `Host` and
+/// the framing, and sends a request again by itself only if nothing of it was written.
+#[derive(Clone, Debug)]
+pub struct Client {
+    inner: hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+}
+
+impl Client {
+    /// An empty pool.
+    pub fn new() -> Self {
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        let connector = HttpsConnectorBuilder::new()
+            .with_webpki_roots()
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(http);
+        let inner = hyper_util::client::legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(30))
+            .pool_max_idle_per_host(256)
+            .http1_max_headers(128)
+            .build(connector);
+        Self { inner }
+    }
+
+    /// Sends one request.
+    ///
+    /// # Errors
+    ///
+    /// The connection could not be made, or broke before the head of an answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn send(
+        &self,
+        request: http::Request<Full<Bytes>>,
+    ) -> Result<http::Response<hyper::body::Incoming>, hyper_util::client::legacy::Error> {
+        self.inner.request(request).await
+    }
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,157 @@
+//! What the types cannot say: names that must exist, values that must be in range.
+
+use std::collections::HashSet;
+
+use http::Uri;
+
+use super::{Config, Provider, Route};
+
+/// A field's path, and what is wrong with it.
+type Fault = (String, String);
+
+/// Checks what the types do not.
+pub(super) fn check(config: &Config) -> Result<(), Fault> {
+    server(config)?;
+    if let Some(webhook) = &config.webhook {
+        url("webhook.url", &webhook.url)?;
+    }
+    let mut names = HashSet::new();
+    for (index, provider) in config.provider.iter().enumerate() {
+        let path = format!("provider[{index}]");
+        if !names.insert(provider.name.as_str()) {
+            return fault(
+                &path,
+                "name",
+                format!("there are two providers {:?}", provider.name),
+            );
+        }
+        self::provider(&path, provider)?;
+    }
+    let mut models = HashSet::new();
+    for (index, route) in config.route.iter().enumerate() {
+        let path = format!("route[{index}]");
+        if !models.insert(route.model.as_str()) {
+            return fault(
+                &path,
+                "model",
+                format!("there are two routes for {:?}", route.model),
+            );
+        }
+        self::route(&path, route, &names)?;
+    }
+    Ok(())
+}
+
+fn server(config: &Config) -> Result<(), Fault> {
+    let server = &config.server;
+    for (field, value, least) in [
+        ("max_body_bytes", server.max_body_bytes, 1024),
+        ("max_header_bytes", server.max_header_bytes, 8192),
+        ("max_headers", server.max_headers, 16),
+        ("max_connections", server.max_connections, 1),
+        ("max_requests", server.max_requests, 1),
+        ("max_streams", server.max_streams, 1),
+    ] {
+        at_least("server", field, value, least)?;
+    }
+    Ok(())
+}
+
+fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
+    // The name is a label, a part of a path, and half of a breaker's name.
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if provider.name.is_empty() || !provider.name.chars().all(legal) {
+        return fault(path, "name", "must be letters, digits, '-', '_' and '.'");
+    }
+    url(&format!("{path}.base_url"), &provider.base_url)?;
+    at_least(path, "max_in_flight", provider.max_in_flight, 1)?;
+    at_least(
+        path,
+        "limits.max_answer_bytes",
+        provider.limits.max_answer_bytes,
+        1024,
+    )?;
+    if !(1..=10).contains(&provider.retry.attempts) {
+        return fault(path, "retry.attempts", "must be 1 to 10");
+    }
+    provider.breaker.validate().map_err(|error| {
+        let field = format!("{path}.breaker.{}", error.field());
+        let message = format!(
+            "{} is not legal: it must be {}",
+            error.value(),
+            error.legal()
+        );
+        (field, message)
+    })
+}
+
+fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fault> {
+    if route.model.is_empty() {
+        return fault(path, "model", "must not be empty");
+    }
+    if route.queue.is_empty() {
+        return fault(path, "queue", "needs at least one provider");
+    }
+    let known = |field: String, provider: &str| {
+        if providers.contains(provider) {
+            return Ok(());
+        }
+        fault(
+            path,
+            &format!("{field}.provider"),
+            format!("there is no provider {provider:?}"),
+        )
+    };
+    let mut seen = HashSet::new();
+    for (index, target) in route.queue.iter().enumerate() {
+        known(format!("queue[{index}]"), &target.provider)?;
+        if !seen.insert((&target.provider, &target.model)) {
+            let field = format!("queue[{index}]");
+            return fault(path, &field, "is in the queue twice");
+        }
+    }
+    for (index, target) in route.degraded.models.iter().enumerate() {
+        known(format!("degraded.models[{index}]"), &target.provider)?;
+    }
+    if let Some(canary) = &route.canary {
+        known("canary".to_owned(), &canary.provider)?;
+        if !(canary.share > 0.0 && canary.share <= 1.0) {
+            return fault(path, "canary.share", "must be above 0 and at most 1");
+        }
+    }
+    if let Some(header) = &route.sticky_header
+        && http::HeaderName::try_from(header).is_err()
+    {
+        return fault(path, "sticky_header", "is no header name");
+    }
+    if route.degraded.cached_answers > 10_000 {
+        return fault(path, "degraded.cached_answers", "must be at most 10000");
+    }
+    Ok(())
+}
+
+fn url(field: &str, text: &str) -> Result<(), Fault> {
+    let legal = Uri::try_from(text).is_ok_and(|uri| {
+        let scheme = matches!(uri.scheme_str(), Some("http" | "https"));
+        let plain = uri
+            .authority()
+            .is_some_and(|authority| !authority.as_str().contains('@'));
+        scheme && plain && uri.query().is_none()
+    });
+    if legal {
+        return Ok(());
+    }
+    let message = "must be an http or https URL without a user, a password or a query";
+    Err((field.to_owned(), message.to_owned()))
+}
+
+fn at_least(path: &str, field: &str, value: usize, least: usize) -> Result<(), Fault> {
+    if value >= least {
+        return Ok(());
+    }
+    fault(path, field, format!("must be at least {least}"))
+}
+
+fn fault<T>(path: &str, field: &str, message: impl Into<String>) -> Result<T, Fault> {
+    Err((format!("{path}.{field}"), message.into()))
+}

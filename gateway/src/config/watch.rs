@@ -1,0 +1,1 @@
+//! Notices that the file has changed.

@@ -1,0 +1,1 @@
+//! Providers that are none, for the demo and the tests.

@@ -1,0 +1,195 @@
+//! The providers and routes of the configuration in force, and the breakers, which outlive it.
+
+mod provider;
+mod upstream;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use cutout::Snapshot;
+use secrecy::SecretString;
+
+pub use provider::Provider;
+pub use upstream::{InFlight, Upstream};
+
+use crate::config::{self, Config, File, Problem, Scope, Version};
+use crate::events::Events;
+use crate::store::Store;
+
+/// All that a request needs of the configuration: one value, replaced as a whole.
+#[derive(Debug)]
+pub struct Fleet {
+    /// Which text it was made from.
+    pub version: Version,
+    /// What the text says.
+    pub config: Config,
+    /// The text.
+    pub text: String,
+    /// The providers by name.
+    pub providers: BTreeMap<String, Arc<Provider>>,
+    /// What the breakers guard, by the breaker's name.
+    pub upstreams: BTreeMap<String, Arc<Upstream>>,
+    /// The routes by model.
+    pub routes: HashMap<String, Arc<Route>>,
+    /// The token for `/admin`.
+    pub admin_token: Option<SecretString>,
+    /// The keys of clients; empty if none is asked for.
+    pub client_keys: Vec<SecretString>,
+}
+
+/// One model that clients may ask for.
+#[derive(Debug)]
+pub struct Route {
+    /// What the configuration says of it.
+    pub settings: config::Route,
+    /// The targets in the order in which they are tried.
+    pub queue: Vec<Target>,
+    /// The target on trial, and its share of the requests.
+    pub canary: Option<(Target, f64)>,
+}
+
+/// A provider, the model to ask it for, and the breaker in between.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The provider.
+    pub provider: Arc<Provider>,
+    /// The breaker.
+    pub upstream: Arc<Upstream>,
+    /// The model's name there.
+    pub model: String,
+}
+
+impl Fleet {
+    /// Builds what `file` says. Breakers of `before` that are still wanted stay as they are, but
+    /// for their config; new ones go on from `resumed`, if it has them.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`], and then nothing was changed.
+    pub fn build(
+        file: File,
+        before: Option<&Self>,
+        mut resumed: BTreeMap<String, Snapshot>,
+        events: &Arc<Events>,
+        store: &Arc<Store>,
+    ) -> Result<Self, Problem> {
+        let mut providers = BTreeMap::new();
+        for (index, settings) in file.config.provider.iter().enumerate() {
+            let old = before.and_then(|before| before.providers.get(&settings.name));
+            let provider = Provider::new(settings.clone(), old.map(AsRef::as_ref))
+                .map_err(|message| file.problem(&format!("provider[{index}].api_key"), &message))?;
+            providers.insert(settings.name.clone(), Arc::new(provider));
+        }
+        let mut upstreams = BTreeMap::new();
+        let mut changed = Vec::new();
+        for (provider, model) in guarded(&file.config) {
+            let name = name(&provider.name, model);
+            let config = provider.breaker;
+            let upstream = match before.and_then(|before| before.upstreams.get(&name)) {
+                Some(old) => {
+                    changed.push((Arc::clone(old), config));
+                    Arc::clone(old)
+                }
+                None => {
+                    let resumed = resumed.remove(&name);
+                    Upstream::new(&provider.name, model, config, resumed, events, store)
+                        .map_err(|error| file.problem("", &error.to_string()))?
+                }
+            };
+            upstreams.insert(name, upstream);
+        }
+        let target = |route: &config::Route, to: &str, model: Option<&str>| {
+            let provider = Arc::clone(providers.get(to)?);
+            let model = model.unwrap_or(&route.model);
+            let scoped = (provider.settings.scope == Scope::Model).then_some(model);
+            let upstream = Arc::clone(upstreams.get(&name(to, scoped))?);
+            Some(Target {
+                provider,
+                upstream,
+                model: model.to_owned(),
+            })
+        };
+        let routes = file.config.route.iter().map(|settings| {
+            let queue = settings.queue.iter();
+            let queue = queue
+                .filter_map(|entry| target(settings, &entry.provider, entry.model.as_deref()))
+                .collect();
+            let canary = settings.canary.as_ref().and_then(|canary| {
+                let target = target(settings, &canary.provider, canary.model.as_deref())?;
+                Some((target, canary.share))
+            });
+            let route = Route {
+                settings: settings.clone(),
+                queue,
+                canary,
+            };
+            (settings.model.clone(), Arc::new(route))
+        });
+        let routes = routes.collect();
+        let server = &file.config.server;
+        let admin_token = server.admin_token.as_ref().map(|source| source.read());
+        let admin_token = admin_token
+            .transpose()
+            .map_err(|message| file.problem("server.admin_token", &message))?;
+        let client_keys = server.client_keys.iter().map(|source| source.read());
+        let client_keys = client_keys
+            .collect::<Result<_, _>>()
+            .map_err(|message| file.problem("server.client_keys", &message))?;
+        // Nothing can fail from here on.
+        for (upstream, config) in changed {
+            if upstream.breaker.config() != config
+                && let Err(error) = upstream.breaker.reconfigure(config)
+            {
+                tracing::error!(breaker = upstream.name, %error, "a checked config was refused");
+            }
+        }
+        Ok(Self {
+            version: file.version,
+            config: file.config,
+            text: file.text,
+            providers,
+            upstreams,
+            routes,
+            admin_token,
+            client_keys,
+        })
+    }
+}
+
+/// What the breakers guard: a provider, or each model that a route asks it for.
+fn guarded(config: &Config) -> Vec<(&config::Provider, Option<&str>)> {
+    let mut guarded: Vec<(&config::Provider, Option<&str>)> = Vec::new();
+    for provider in &config.provider {
+        if provider.scope == Scope::Provider {
+            guarded.push((provider, None));
+            continue;
+        }
+        for route in &config.route {
+            let canary = route
+                .canary
+                .iter()
+                .map(|canary| (&canary.provider, &canary.model));
+            let targets = route.queue.iter().chain(&route.degraded.models);
+            let targets = targets.map(|target| (&target.provider, &target.model));
+            for (name, model) in targets.chain(canary) {
+                let model = model.as_deref().unwrap_or(&route.model);
+                let entry = (provider, Some(model));
+                if *name == provider.name
+                    && !guarded
+                        .iter()
+                        .any(|(p, m)| p.name == *name && *m == entry.1)
+                {
+                    guarded.push(entry);
+                }
+            }
+        }
+    }
+    guarded
+}
+
+fn name(provider: &str, model: Option<&str>) -> String {
+    match model {
+        Some(model) => format!("{provider}/{model}"),
+        None => provider.to_owned(),
+    }
+}

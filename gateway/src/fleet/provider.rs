@@ -1,0 +1,58 @@
+//! A provider as the configuration in force has it.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Uri};
+use secrecy::ExposeSecret;
+use tokio::sync::Semaphore;
+
+use crate::config;
+
+/// A provider, ready to be called.
+#[derive(Debug)]
+pub struct Provider {
+    /// What the configuration says of it.
+    pub settings: config::Provider,
+    /// One permit for each request that may be in flight to it.
+    pub slots: Arc<Semaphore>,
+    /// The `Authorization` header, marked as sensitive so that no log shows it.
+    pub authorization: Option<HeaderValue>,
+}
+
+impl Provider {
+    /// Fetches the key. The slots of `before` are kept if their number is the same; else calls
+    /// in flight still hold the old ones, and for their time the limit may be exceeded.
+    pub(super) fn new(settings: config::Provider, before: Option<&Self>) -> Result<Self, String> {
+        let authorization = match &settings.api_key {
+            Some(source) => {
+                let key = source.read()?;
+                let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose_secret()))
+                    .map_err(|_| "the key has characters that no header can carry".to_owned())?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+            None => None,
+        };
+        let slots = match before {
+            Some(before) if before.settings.max_in_flight == settings.max_in_flight => {
+                Arc::clone(&before.slots)
+            }
+            _ => Arc::new(Semaphore::new(
+                settings.max_in_flight.min(Semaphore::MAX_PERMITS),
+            )),
+        };
+        Ok(Self {
+            settings,
+            slots,
+            authorization,
+        })
+    }
+
+    /// The address of an endpoint, say `/chat/completions`.
+    pub fn uri(&self, endpoint: &str) -> Result<Uri, http::uri::InvalidUri> {
+        Uri::try_from(format!(
+            "{}{endpoint}",
+            self.settings.base_url.trim_end_matches('/')
+        ))
+    }
+}

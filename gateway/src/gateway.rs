@@ -1,0 +1,118 @@
+//! The gateway: what all requests share.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::client::Client;
+use crate::clock::unix_millis;
+use crate::config::{File, Problem, Version};
+use crate::events::Events;
+use crate::fleet::Fleet;
+use crate::store::{Options, Saved, Store};
+
+/// The shared state of a running gateway.
+#[derive(Debug)]
+pub struct Gateway {
+    /// The configuration in force; a request keeps the one that it began with.
+    pub fleet: ArcSwap<Fleet>,
+    /// The transitions of all breakers.
+    pub events: Arc<Events>,
+    /// What survives a restart.
+    pub store: Arc<Store>,
+    /// The connections to the providers.
+    pub client: Client,
+    /// The configuration file; none in the demo.
+    pub path: Option<PathBuf>,
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub started_ms: u64,
+    draining: AtomicBool,
+    /// Held while the configuration changes.
+    changing: Mutex<()>,
+}
+
+impl Gateway {
+    /// A gateway for a checked configuration.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`] if a key cannot be read.
+    pub fn new(file: File, path: Option<PathBuf>) -> Result<Arc<Self>, Problem> {
+        let events = Arc::new(Events::default());
+        let (store, saved) = open_store(&file, path.as_deref());
+        events.preload(saved.transitions);
+        let fleet = Fleet::build(file, None, saved.snapshots, &events, &store)?;
+        Ok(Arc::new(Self {
+            fleet: ArcSwap::from_pointee(fleet),
+            events,
+            store,
+            client: Client::new(),
+            path,
+            started_ms: unix_millis(),
+            draining: AtomicBool::new(false),
+            changing: Mutex::new(()),
+        }))
+    }
+
+    /// Puts another configuration in force. Requests in flight go on with the old one; breakers keep
+    /// their states and windows.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`], and then nothing was changed.
+    pub fn apply(&self, file: File) -> Result<Version, Problem> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.fleet.load_full();
+        let next = Fleet::build(
+            file,
+            Some(&before),
+            Default::default(),
+            &self.events,
+            &self.store,
+        )?;
+        let version = next.version;
+        self.fleet.store(Arc::new(next));
+        Ok(version)
+    }
+
+    /// Whether the gateway was told to stop and lets what is in flight end.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Relaxed)
+    }
+
+    /// Says that the gateway will stop.
+    pub fn drain(&self) {
+        self.draining.store(true, Relaxed);
+    }
+}
+
+/// Opens the database, or says why there is none and goes on without.
+fn open_store(file: &File, path: Option<&Path>) -> (Arc<Store>, Saved) {
+    let Some(settings) = &file.config.store else {
+        return (Arc::new(Store::absent(None)), Saved::default());
+    };
+    let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+    let options = Options {
+        keep: settings.keep.get(),
+        max_rows: settings.max_rows,
+        ..Options::default()
+    };
+    match Store::open(&folder.join(&settings.path), options) {
+        Ok((store, saved)) => {
+            for (breaker, why) in &saved.unreadable {
+                tracing::warn!(
+                    breaker,
+                    why,
+                    "starts closed: its snapshot could not be read"
+                );
+            }
+            (Arc::new(store), saved)
+        }
+        Err(problem) => {
+            tracing::error!(%problem, "serving without the database");
+            (Arc::new(Store::absent(Some(problem))), Saved::default())
+        }
+    }
+}

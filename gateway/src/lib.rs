@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod admin;
+pub mod client;
+pub mod clock;
+pub mod config;
+pub mod demo;
+pub mod events;
+pub mod face;
+pub mod fake;
+pub mod fleet;
+pub mod gateway;
+pub mod openai;
+pub mod server;
+pub mod store;

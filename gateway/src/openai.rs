@@ -1,0 +1,142 @@
+//! Errors in the shape that clients of the OpenAI protocol expect.
+
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// An error as the client gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// OpenAI's `type`, say `invalid_request_error`.
+    pub kind: &'static str,
+    /// A short name for programs.
+    pub code: &'static str,
+    /// The field of the request that is at fault.
+    pub param: Option<&'static str>,
+    /// What went wrong, and what to do about it.
+    pub message: String,
+    /// The wait to ask for.
+    pub retry_after: Option<Duration>,
+    /// What was tried.
+    pub tried: Vec<Tried>,
+}
+
+/// One target that was tried or skipped.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Tried {
+    /// The provider's name.
+    pub provider: String,
+    /// The model asked for there.
+    pub model: String,
+    /// What came of it.
+    pub what: String,
+}
+
+impl ApiError {
+    /// A request that is at fault itself.
+    pub fn invalid(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind: "invalid_request_error",
+            code,
+            param: None,
+            message: message.into(),
+            retry_after: None,
+            tried: Vec::new(),
+        }
+    }
+
+    /// A failure on this side of the client.
+    pub fn server(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            kind: "server_error",
+            ..Self::invalid(status, code, message)
+        }
+    }
+
+    /// Names the field at fault.
+    #[must_use]
+    pub fn param(mut self, param: &'static str) -> Self {
+        self.param = Some(param);
+        self
+    }
+
+    /// Asks the client to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// The JSON body.
+    pub fn body(&self) -> String {
+        let body = Body {
+            error: Inner {
+                message: &self.message,
+                kind: self.kind,
+                param: self.param,
+                code: self.code,
+                tried: &self.tried,
+            },
+        };
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: Inner<'a>,
+}
+
+#[derive(Serialize)]
+struct Inner<'a> {
+    message: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    param: Option<&'a str>,
+    code: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tried: &'a [Tried],
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, self.body()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Some(wait) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds(wait)));
+        }
+        if !self.tried.is_empty()
+            && let Ok(tried) = HeaderValue::try_from(listed(&self.tried))
+        {
+            headers.insert(TRIED, tried);
+        }
+        response
+    }
+}
+
+/// Says on each answer which targets were tried before it.
+pub const TRIED: HeaderName = HeaderName::from_static("x-cutout-tried");
+
+/// The targets tried, on one line.
+pub fn listed(tried: &[Tried]) -> String {
+    let entries = tried
+        .iter()
+        .map(|tried| format!("{}={}", tried.provider, tried.what));
+    entries.collect::<Vec<_>>().join(", ")
+}
+
+/// Whole seconds, rounded up: a client that waits for them does not come too early.
+fn seconds(wait: Duration) -> u64 {
+    wait.as_secs()
+        .saturating_add(u64::from(wait.subsec_nanos() > 0))
+        .clamp(1, 86_400)
+}
