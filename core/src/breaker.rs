@@ -276,6 +276,13 @@ impl<C: Clock> Breaker<C> {
             });
         }
     }
+
+    /// Tells that a slot of a half-open breaker may be free without a transition.
+    pub(crate) fn tell_slot_free(&self) {
+        if let Some(hub) = &self.hub {
+            hub.tell_slot_free();
+        }
+    }
 }
 
 /// The time left of a wait. An open wait that never ends is endless; of a

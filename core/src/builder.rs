@@ -13,7 +13,7 @@ use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::ConfigError;
 use crate::event::Event;
-use crate::hub::{Hub, Listener};
+use crate::hub::{Hub, Listener, SlotListener};
 use crate::outcome::Outcome;
 use crate::rules;
 use crate::settings::Settings;
@@ -48,6 +48,7 @@ pub struct Builder<C = SystemClock> {
     config: Config,
     name: String,
     listeners: Vec<Listener>,
+    slot_listeners: Vec<SlotListener>,
     log: bool,
     restored: Option<Snapshot>,
     clock: C,
@@ -77,6 +78,7 @@ impl<C: Clock> Builder<C> {
             config: Config::default(),
             name: String::new(),
             listeners: Vec::new(),
+            slot_listeners: Vec::new(),
             log: false,
             restored: None,
             clock,
@@ -89,6 +91,7 @@ impl<C: Clock> Builder<C> {
             config: self.config,
             name: self.name,
             listeners: self.listeners,
+            slot_listeners: self.slot_listeners,
             log: self.log,
             restored: self.restored,
             clock,
@@ -196,8 +199,45 @@ impl<C: Clock> Builder<C> {
     /// contained, and a listener must not panic. A slow listener delays the thread
     /// that runs it and the events behind it, never another call; from the 65th
     /// event that waits for it, each one takes an allocation.
-    pub fn listener(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+    pub fn listener(self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.named_listener(move |_, event| listener(event))
+    }
+
+    /// As [`listener`](Self::listener), with the breaker's name: one function can
+    /// serve many breakers. It does not matter whether the name is set before or after.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Breaker, Event};
+    ///
+    /// fn report(breaker: &str, event: &Event) {
+    ///     eprintln!("{breaker}: {} -> {}: {}", event.from, event.to, event.cause);
+    /// }
+    ///
+    /// let search = Breaker::builder().name("search").named_listener(report).build()?;
+    /// let billing = Breaker::builder().name("billing").named_listener(report).build()?;
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn named_listener(
+        mut self,
+        listener: impl Fn(&str, &Event) + Send + Sync + 'static,
+    ) -> Self {
         self.listeners.push(Box::new(listener));
+        self
+    }
+
+    /// Adds a callback for those who queue for probes: it is called when a slot of a
+    /// half-open breaker may have become free without a transition.
+    ///
+    /// That is when a probe passes and more have to, when one ends without a verdict,
+    /// and at each [`reconfigure`](Breaker::reconfigure), which may have raised the
+    /// quota. Together with the events this covers all that can end a rejection, but
+    /// for time: an open wait or a lease that runs out makes no call. It is called
+    /// after the slot is free, by the thread that freed it, several at once if need be;
+    /// panics are dealt with as those of a [`listener`](Self::listener).
+    pub fn slot_listener(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
+        self.slot_listeners.push(Box::new(listener));
         self
     }
 
@@ -244,9 +284,13 @@ impl<C: Clock> Builder<C> {
             None => First::closed(config, Word::before(0)),
         };
         let generation = first.word.generation();
-        let hub = (self.log || !self.listeners.is_empty()).then(|| {
+        let name: Box<str> = self.name.into();
+        let heard = !(self.listeners.is_empty() && self.slot_listeners.is_empty());
+        let hub = (self.log || heard).then(|| {
             Box::new(Hub::new(
+                name.clone(),
                 self.listeners,
+                self.slot_listeners,
                 self.log,
                 first.word.next_generation(),
             ))
@@ -266,7 +310,7 @@ impl<C: Clock> Builder<C> {
             start,
             clock: self.clock,
             hub,
-            name: self.name.into(),
+            name,
         })
     }
 }

@@ -16,14 +16,19 @@ use crate::event::Event;
 use crate::sync::{AcqRel, AtomicU64, Relaxed, relax};
 use crate::word::Word;
 
-/// A callback for events.
-pub(crate) type Listener = Box<dyn Fn(&Event) + Send + Sync>;
+/// A callback for events, told the breaker's name too.
+pub(crate) type Listener = Box<dyn Fn(&str, &Event) + Send + Sync>;
+
+/// A callback for probe slots that become free without an event.
+pub(crate) type SlotListener = Box<dyn Fn() + Send + Sync>;
 
 /// How many events wait without an allocation, and how many the log keeps.
 const CAPACITY: usize = 64;
 
 pub(crate) struct Hub {
+    name: Box<str>,
     listeners: Vec<Listener>,
+    slot_listeners: Vec<SlotListener>,
     log: Option<Log>,
     queue: ArrayQueue<Event>,
     /// For a listener so slow that `queue` fills up meanwhile.
@@ -40,11 +45,19 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(listeners: Vec<Listener>, log: bool, next_generation: u32) -> Self {
+    pub(crate) fn new(
+        name: Box<str>,
+        listeners: Vec<Listener>,
+        slot_listeners: Vec<SlotListener>,
+        log: bool,
+        next_generation: u32,
+    ) -> Self {
         let early = ArrayQueue::new(1);
         let _ = early.push(BTreeMap::new());
         Self {
+            name,
             listeners,
+            slot_listeners,
             log: log.then(Log::new),
             queue: ArrayQueue::new(CAPACITY),
             overflow: SegQueue::new(),
@@ -99,7 +112,14 @@ impl Hub {
             log.recent.force_push(event.clone());
         }
         for listener in &self.listeners {
-            self.contain(|| listener(event));
+            self.contain(|| listener(&self.name, event));
+        }
+    }
+
+    /// Tells those who wait for a slot. It is no event: it has no order and no content.
+    pub(crate) fn tell_slot_free(&self) {
+        for listener in &self.slot_listeners {
+            self.contain(listener);
         }
     }
 

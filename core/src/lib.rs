@@ -9,6 +9,7 @@ mod bits;
 mod breaker;
 mod builder;
 mod call;
+mod call_async;
 mod clock;
 mod config;
 mod deadline;
@@ -32,6 +33,8 @@ mod side;
 mod snapshot;
 mod state;
 mod sync;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod window;
 mod word;
 

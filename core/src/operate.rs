@@ -105,6 +105,8 @@ impl<C: Clock> Breaker<C> {
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
+        // The quota of probes may be a larger one.
+        self.tell_slot_free();
         Ok(())
     }
 

@@ -135,8 +135,7 @@ impl<C: Clock> Breaker<C> {
                         inconclusive,
                         ..half_open
                     });
-                    let won = self.engine.word.try_move(word, freed);
-                    return won.then_some(Settled::Ignored);
+                    return self.free_slot(word, freed, Settled::Ignored);
                 }
             }
         };
@@ -155,14 +154,21 @@ impl<C: Clock> Breaker<C> {
                 passed,
                 ..half_open
             });
-            let won = self.engine.word.try_move(word, counted);
-            return won.then_some(Settled::Recorded);
+            return self.free_slot(word, counted, Settled::Recorded);
         }
         let to = word.to_closed(terms.recorder());
         self.engine.word.try_move(word, to).then(|| {
             let now = settling.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
+        })
+    }
+
+    /// Moves a half-open word to one that has a probe less out; `None` if it has moved meanwhile.
+    fn free_slot(&self, from: Word, to: Word, settled: Settled) -> Option<Settled> {
+        self.engine.word.try_move(from, to).then(|| {
+            self.tell_slot_free();
+            settled
         })
     }
 
