@@ -66,6 +66,7 @@ pub use error::{NoTarget, RouterError};
 pub use target::{Member, Role, Target};
 
 use crate::clock::{Clock, SystemClock};
+use crate::error::Rejected;
 use crate::sync::{AtomicU64, Relaxed};
 use queue::Queue;
 use search::Search;
@@ -135,10 +136,29 @@ impl<T, C: Clock> Router<T, C> {
         attempts: &mut Attempts,
         eligible: impl Fn(&T) -> bool,
     ) -> Result<Choice<T, C>, NoTarget> {
+        self.choose_watched(attempts, eligible, |_, _| {})
+    }
+
+    /// As [`choose_where`](Self::choose_where), and tells `rejected` of each target that was asked and did not admit
+    /// the call: for a list of what was passed over, or to count it.
+    ///
+    /// # Errors
+    ///
+    /// As [`choose`](Self::choose), of the eligible targets.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of `eligible` or `rejected`; nothing is reserved then.
+    pub fn choose_watched(
+        &self,
+        attempts: &mut Attempts,
+        eligible: impl Fn(&T) -> bool,
+        mut rejected: impl FnMut(&Member<T, C>, &Rejected),
+    ) -> Result<Choice<T, C>, NoTarget> {
         let queue = self.queue.load();
         let canary = !queue.canary.members.is_empty()
             && attempts.is_canary(|key| self.is_for_canary(key, queue.config.canary_basis_points));
-        Search::new(&queue, attempts, eligible).run(canary)
+        Search::new(&queue, attempts, eligible, &mut rejected).run(canary)
     }
 
     /// Of 10 000 requests in a row exactly the share is the canary's, evenly spread;

@@ -11,6 +11,7 @@ use super::positions::Positions;
 use super::queue::{Lane, Queue};
 use super::shed;
 use super::sticky;
+use super::target::Member;
 use crate::clock::Clock;
 use crate::error::Rejected;
 use crate::state::State;
@@ -23,6 +24,8 @@ pub(super) struct Search<'a, T, C: Clock> {
     left: Positions,
     /// The rejection that ends first, and who gave it.
     rejected: Option<(usize, Rejected)>,
+    /// Who is told of each rejection.
+    watcher: &'a mut dyn FnMut(&Member<T, C>, &Rejected),
 }
 
 impl<'a, T, C: Clock> Search<'a, T, C> {
@@ -30,6 +33,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         queue: &'a Queue<T, C>,
         attempts: &'a mut Attempts,
         eligible: impl Fn(&T) -> bool,
+        watcher: &'a mut dyn FnMut(&Member<T, C>, &Rejected),
     ) -> Self {
         let left = Positions::where_(queue.seats.len(), |position| {
             let member = &queue.seats[position].member;
@@ -40,6 +44,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
             attempts,
             left,
             rejected: None,
+            watcher,
         }
     }
 
@@ -145,6 +150,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
 
     #[cold]
     fn note(&mut self, position: usize, rejected: Rejected) {
+        (self.watcher)(&self.queue.seats[position].member, &rejected);
         if self
             .rejected
             .is_none_or(|(_, first)| end(&rejected) < end(&first))

@@ -181,3 +181,20 @@ fn a_choice_in_parts_counts_as_in_flight_until_its_call_ends() {
     drop(call);
     assert_eq!(router.members()[0].in_flight(), 0);
 }
+
+#[test]
+fn a_watcher_is_told_of_each_target_that_was_asked_and_rejected_and_of_no_other() {
+    let clock = ManualClock::new();
+    let router = router(&clock, by(Policy::Priority), &["a", "b", "c", "d"]);
+    trip(&router, "a");
+    trip(&router, "b");
+    trip(&router, "d");
+    let mut told = Vec::new();
+    let choice = router.choose_watched(
+        &mut Attempts::new(),
+        |_| true,
+        |member, rejected| told.push((member.name().to_owned(), rejected.state())),
+    );
+    assert_eq!(choice.unwrap().name(), "c");
+    assert_eq!(told, ["a", "b"].map(|name| (name.to_owned(), State::Open)));
+}
