@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
 
 use crate::admin;
+use crate::dashboard;
 use crate::gateway::Gateway;
 use crate::openai::ApiError;
 
 /// All paths.
 pub fn router(gateway: Arc<Gateway>) -> Router {
     Router::new()
-        .route("/", get(dashboard))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .with_state(Arc::clone(&gateway))
+        .merge(dashboard::router(Arc::clone(&gateway)))
         .merge(admin::router(gateway))
         .fallback(|| async {
             ApiError::invalid(
@@ -27,11 +28,6 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
                 "there is nothing at this path",
             )
         })
-}
-
-/// The page; what it shows it fetches from `/admin`, under the rules that hold there.
-async fn dashboard() -> Html<&'static str> {
-    Html(include_str!("../assets/dashboard.html"))
 }
 
 async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod dashboard;
 pub mod demo;
 pub mod events;
 pub mod face;

@@ -31,13 +31,6 @@ pub(super) async fn guard(
 
 fn check(gateway: &Gateway, request: &Request) -> Result<(), ApiError> {
     let headers = request.headers();
-    let forbidden = |message: &str| {
-        Err(ApiError::invalid(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            message,
-        ))
-    };
     match gateway.fleet.load().admin_token.as_ref() {
         Some(token) => {
             if !bearer(headers).is_some_and(|given| same(given, token.expose_secret())) {
@@ -49,33 +42,40 @@ fn check(gateway: &Gateway, request: &Request) -> Result<(), ApiError> {
                 ));
             }
         }
-        None => {
-            let peer = request.extensions().get::<Peer>();
-            if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
-                return forbidden("without an admin token only this machine may do this");
-            }
-            // A proxy on this machine speaks for others.
-            if headers.contains_key(header::FORWARDED) || headers.contains_key("x-forwarded-for") {
-                return forbidden("behind a proxy this needs an admin token");
-            }
-            // A name that an attacker has made to point at this machine.
-            if !headers
-                .get(header::HOST)
-                .is_some_and(|host| is_loopback(host.as_bytes()))
-            {
-                return forbidden(
-                    "without an admin token use http://localhost or http://127.0.0.1",
-                );
-            }
-        }
+        None => check_local(request)?,
     }
     let json = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if request.method() != Method::GET && !json {
-        return forbidden("send 'Content-Type: application/json'");
+        return Err(forbidden("send 'Content-Type: application/json'"));
     }
     Ok(())
+}
+
+/// Refuses all but this machine's own browsers and tools.
+pub(crate) fn check_local(request: &Request) -> Result<(), ApiError> {
+    let headers = request.headers();
+    let peer = request.extensions().get::<Peer>();
+    if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
+        let message = "without an admin token only this machine may do this";
+        return Err(forbidden(message));
+    }
+    // A proxy on this machine speaks for others.
+    if headers.contains_key(header::FORWARDED) || headers.contains_key("x-forwarded-for") {
+        return Err(forbidden("behind a proxy this needs an admin token"));
+    }
+    // A name that an attacker has made to point at this machine.
+    let host = headers.get(header::HOST);
+    if !host.is_some_and(|host| is_loopback(host.as_bytes())) {
+        let message = "without an admin token use http://localhost or http://127.0.0.1";
+        return Err(forbidden(message));
+    }
+    Ok(())
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::invalid(StatusCode::FORBIDDEN, "forbidden", message)
 }
 
 /// The token of an `Authorization: Bearer` header.

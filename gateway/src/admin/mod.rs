@@ -12,7 +12,8 @@
 //!   "started_ms": 1790000000000,        // Unix time in milliseconds, as all `_ms` points in time
 //!   "now_ms": 1790000012345,
 //!   "draining": false,
-//!   "store": {"state": "ok", "detail": null},          // off, ok or failed
+//!   "store": {"path": "health.sqlite", "problem": null, "commits": 9,   // no path: nothing is kept
+//!             "transitions": 4, "lost_transitions": 0, "lost_probes": 0},
 //!   "breakers": [{
 //!     "name": "deepseek",               // or "deepseek/model": the key for the actions below
 //!     "provider": "deepseek", "model": null,
@@ -73,6 +74,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 pub use guard::Peer;
+pub(crate) use guard::check_local;
 pub use state::{State, state};
 
 use crate::gateway::Gateway;

@@ -1,0 +1,55 @@
+// The transitions, newest first.
+
+import { keep, make, mark } from "./dom.js";
+
+/** More than this are not kept on the page. */
+const SHOWN = 200;
+
+const known = new Map();
+
+/** Takes in transitions; those already known change nothing. Gives the new ones. */
+export function add(transitions) {
+  const fresh = transitions.filter((transition) => !known.has(transition.id));
+  for (const transition of fresh) known.set(transition.id, transition);
+  const ids = [...known.keys()].sort((a, b) => a - b);
+  for (const id of ids.slice(0, Math.max(0, ids.length - SHOWN))) known.delete(id);
+  return fresh;
+}
+
+/** Forgets all: the gateway was started anew and counts from the beginning. */
+export function clear() {
+  known.clear();
+}
+
+/** Shows what is known. */
+export function show(list) {
+  const newest = [...known.values()].sort((a, b) => b.id - a.id);
+  keep(list, newest, (transition) => String(transition.id), create, () => {});
+  return newest.length;
+}
+
+/** What a transition came to, in words. */
+export function describe({ from, to, cause, reason }) {
+  let what = `${from} → ${to}`;
+  if (from === to) what = from === "observe-only" && !reason ? "would have opened" : `${to} again`;
+  return { what, why: reason ? `${cause}: ${reason}` : cause };
+}
+
+function create(transition) {
+  const { what, why } = describe(transition);
+  const at = new Date(transition.at_ms);
+  const { samples, failures, timeouts, slow } = transition.counts;
+  const counts = samples === 0 ? "" : [
+    `${failures} of ${samples} failed`,
+    timeouts > 0 && `${timeouts} timed out`,
+    slow > 0 && `${slow} slow`,
+  ].filter(Boolean).join(", ");
+  const item = make("li", {},
+    make("time", { datetime: at.toISOString(), title: at.toLocaleString() }, at.toLocaleTimeString()),
+    make("strong", {}, transition.breaker),
+    make("span", { class: "what" }, what),
+    make("span", { class: "why" }, why),
+    make("span", { class: "counts" }, counts));
+  mark(item, "data-state", transition.to);
+  return item;
+}

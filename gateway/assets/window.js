@@ -1,0 +1,82 @@
+// Draws what a breaker's window holds: each outcome of a count window, oldest
+// first, or a bar for each bucket of a time window.
+
+import { mark } from "./dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const KINDS = ["space", "success", "slow", "failure", "timeout"];
+
+/** A drawing to be filled by `draw`. */
+export function canvas() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "window");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("preserveAspectRatio", "none");
+  for (const kind of KINDS) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("class", kind);
+    svg.append(path);
+  }
+  return svg;
+}
+
+/** Draws the window of a breaker's state. */
+export function draw(svg, { window, counts }) {
+  const paths = Object.fromEntries(KINDS.map((kind) => [kind, ""]));
+  const buckets = window.buckets;
+  const [width, height] = buckets ? drawBuckets(buckets, paths) : drawOutcomes(window, paths);
+  mark(svg, "viewBox", `0 0 ${width} ${height}`);
+  mark(svg, "data-rows", height / 10);
+  for (const path of svg.children) mark(path, "d", paths[path.getAttribute("class")]);
+  const size = buckets ? "" : ` of ${window.size}`;
+  mark(svg, "aria-label", `Window: ${counts.samples}${size} outcomes, ${counts.failures} failures, ` +
+    `${counts.timeouts} of them timeouts, ${counts.slow} slow`);
+}
+
+function drawOutcomes({ size, outcomes }, paths) {
+  const columns = size <= 40 ? size : Math.ceil(size / Math.ceil(Math.sqrt(size / 20)));
+  for (let index = 0; index < size; index += 1) {
+    const x = (index % columns) * 10;
+    const bottom = (Math.floor(index / columns) + 1) * 10;
+    const letter = outcomes[index];
+    if (letter === undefined) paths.space += bar(x, bottom, 1);
+    else if (letter === "s") paths.success += bar(x, bottom, 3.5);
+    else if (letter === "S") paths.slow += bar(x, bottom, 6.5);
+    else if (letter === "f" || letter === "F") paths.failure += bar(x, bottom, 9);
+    else paths.timeout += bar(x, bottom, 9) + hole(x, bottom, 9);
+  }
+  return [columns * 10, Math.ceil(size / columns) * 10];
+}
+
+function drawBuckets(buckets, paths) {
+  const most = Math.max(1, ...buckets.map((bucket) => bucket.samples));
+  const unit = 18 / most;
+  buckets.forEach((bucket, index) => {
+    const x = index * 10;
+    const failures = bucket.failures - bucket.timeouts;
+    const parts = [
+      ["success", bucket.samples - bucket.failures],
+      ["failure", failures],
+      ["timeout", bucket.timeouts],
+    ];
+    let bottom = 20;
+    if (bucket.samples === 0) paths.space += bar(x, bottom, 1);
+    for (const [kind, count] of parts) {
+      if (count === 0) continue;
+      const height = count * unit;
+      paths[kind] += bar(x, bottom, height);
+      if (kind === "timeout" && height > 3) paths[kind] += hole(x, bottom, height);
+      bottom -= height;
+    }
+  });
+  return [buckets.length * 10, 20];
+}
+
+function bar(x, bottom, height) {
+  return `M${x + 1} ${bottom}v${-height}h8v${height}z`;
+}
+
+/** Drawn the other way round than the bar, so that it stays empty. */
+function hole(x, bottom, height) {
+  return `M${x + 3} ${bottom - 1.5}h4v${3 - height}h-4z`;
+}

@@ -1,0 +1,96 @@
+//! The dashboard: a page and its few files, all part of the binary.
+//!
+//! The files hold nothing secret. What the page shows it fetches from `/admin`,
+//! under the rules that hold there; without an admin token the files too answer
+//! loopback only, so that no page says what a stranger cannot use.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::{StatusCode, header};
+
+use crate::admin;
+use crate::gateway::Gateway;
+use crate::openai::ApiError;
+
+const PAGE: &str = include_str!("../assets/dashboard.html");
+
+/// Nothing from elsewhere, nothing inline, and in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'";
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page's files: name, type, text.
+const FILES: &[(&str, &str, &str)] = &[
+    (
+        "dashboard.css",
+        "text/css; charset=utf-8",
+        include_str!("../assets/dashboard.css"),
+    ),
+    (
+        "icon.svg",
+        "image/svg+xml",
+        include_str!("../assets/icon.svg"),
+    ),
+    ("main.js", SCRIPT, include_str!("../assets/main.js")),
+    ("api.js", SCRIPT, include_str!("../assets/api.js")),
+    ("breaker.js", SCRIPT, include_str!("../assets/breaker.js")),
+    ("dom.js", SCRIPT, include_str!("../assets/dom.js")),
+    ("operate.js", SCRIPT, include_str!("../assets/operate.js")),
+    ("queue.js", SCRIPT, include_str!("../assets/queue.js")),
+    ("timeline.js", SCRIPT, include_str!("../assets/timeline.js")),
+    ("window.js", SCRIPT, include_str!("../assets/window.js")),
+];
+
+/// `/` and `/assets/*`.
+pub fn router(gateway: Arc<Gateway>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/assets/{file}", get(file))
+        .with_state(gateway)
+}
+
+async fn page(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+    answer(&gateway, &request, "text/html; charset=utf-8", PAGE)
+}
+
+async fn file(
+    State(gateway): State<Arc<Gateway>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    match FILES.iter().find(|(file, _, _)| *file == name) {
+        Some((_, kind, text)) => answer(&gateway, &request, kind, text),
+        None => {
+            let message = "the dashboard has no such file";
+            ApiError::invalid(StatusCode::NOT_FOUND, "no_such_path", message).into_response()
+        }
+    }
+}
+
+fn answer(
+    gateway: &Gateway,
+    request: &Request,
+    kind: &'static str,
+    text: &'static str,
+) -> Response {
+    if gateway.fleet.load().admin_token.is_none()
+        && let Err(refusal) = admin::check_local(request)
+    {
+        return refusal.into_response();
+    }
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        // Another version of the binary has other files under the same names.
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, text).into_response()
+}
