@@ -1,7 +1,7 @@
 // A breaker's card: its state as the gateway tells it, and what can be done about it.
 
 import { path, post } from "./api.js";
-import { duration, make, mark, write } from "./dom.js";
+import { duration, keep, make, mark, write } from "./dom.js";
 import { ACTIONS, ask } from "./operate.js";
 import { canvas, draw } from "./window.js";
 
@@ -22,32 +22,25 @@ export function create({ name }) {
   const at = {
     sign: make("span", { class: "sign", "aria-hidden": "true" }),
     state: make("span"),
-    why: make("p", { class: "why" }),
-    wait: make("p", { class: "wait" }),
+    meaning: make("p", { class: "meaning" }),
     window: canvas(),
-    rules: make("tbody"),
+    rules: make("ul", { class: "rules", "aria-label": "Rules" }),
     facts: make("p", { class: "facts" }),
     totals: make("dl", { class: "totals" }),
     result: make("p", { class: "result", role: "status" }),
   };
   const title = make("h3", { id: `breaker-${idOf(name)}` }, name);
-  const probe = make("button", { type: "button", "aria-describedby": title.id }, "Send a probe");
+  const probe = make("button", { type: "button" }, "Send a probe");
   probe.addEventListener("click", () => sendProbe(name, probe, at.result));
+  const buttons = ACTIONS.map((action) => {
+    const button = make("button", { type: "button", "data-action": action.name }, `${action.label}…`);
+    button.addEventListener("click", () => ask(action, name));
+    return button;
+  });
   const card = make("article", { class: "breaker", "aria-labelledby": title.id },
     make("header", {}, title, make("p", { class: "state" }, at.sign, " ", at.state)),
-    at.why, at.wait, at.window,
-    make("table", {},
-      make("caption", { class: "unseen" }, "Rules: what the window holds against their limits"),
-      make("thead", { class: "unseen" }, make("tr", {},
-        ...["Rule", "Share", "Now and limit"].map((text) => make("th", { scope: "col" }, text)))),
-      at.rules),
-    at.facts,
-    make("div", { class: "buttons", role: "group", "aria-label": `Actions on ${name}` },
-      ...ACTIONS.map((action) => {
-        const button = make("button", { type: "button", "data-action": action.name }, `${action.label}…`);
-        button.addEventListener("click", () => ask(action, name));
-        return button;
-      }), probe),
+    at.meaning, at.window, at.rules, at.facts,
+    make("div", { class: "buttons", role: "group", "aria-label": `Actions on ${name}` }, ...buttons, probe),
     at.result,
     make("details", {}, make("summary", {}, "Calls since the start"), at.totals));
   parts.set(card, at);
@@ -60,8 +53,6 @@ export function update(card, breaker, receivedAt) {
   mark(card, "data-state", breaker.state);
   write(at.sign, SIGNS[breaker.state] ?? "?");
   write(at.state, breaker.state);
-  write(at.why, breaker.cause ?? "");
-  at.why.hidden = !breaker.cause;
   at.due = breaker.remaining_ms === null ? null : receivedAt + breaker.remaining_ms;
   at.breaker = breaker;
   tick(card);
@@ -71,7 +62,7 @@ export function update(card, breaker, receivedAt) {
   write(at.facts, [
     `${in_flight} of ${max_in_flight} in flight`,
     `generation ${generation}`,
-    attempt > 0 && `re-opened ${attempt} ${attempt === 1 ? "time" : "times"}`,
+    attempt > 0 && `re-opened ${attempt}×`,
     stale > 0 && `${stale} stale`,
   ].filter(Boolean).join(" · "));
   updateTotals(at.totals, breaker.totals);
@@ -79,63 +70,57 @@ export function update(card, breaker, receivedAt) {
 
 /** Counts down between two states. */
 export function tick(card) {
-  const { wait, due, breaker } = parts.get(card);
-  const text = waitText(breaker, due === null ? null : Math.max(0, due - performance.now()));
-  write(wait, text);
-  wait.hidden = text === "";
+  const { meaning, due, breaker } = parts.get(card);
+  const left = due === null ? null : Math.max(0, due - performance.now());
+  const cause = breaker.cause && breaker.state !== "forced open" ? `${breaker.cause}; ` : "";
+  write(meaning, cause + meaningOf(breaker, left));
 }
 
-function waitText({ state, probes }, left) {
+function meaningOf({ state, probes }, left) {
   switch (state) {
+    case "closed":
+      return "admits all calls";
     case "open":
       return left === null ? "no probe is due" : `next probe in ${duration(left)}`;
-    case "forced open":
-      return left === null ? "until an operator ends it" : `half-open in ${duration(left)}`;
     case "half-open":
-      if (probes.out > 0) return `${probes.out} of ${probes.max} probes out, ${probes.passed} of ${probes.to_close} passed`;
-      return `the next call is a probe, ${probes.passed} of ${probes.to_close} passed`;
+      return probes.out > 0
+        ? `${probes.out} of ${probes.max} probes out, ${probes.passed} of ${probes.to_close} passed`
+        : `the next call is a probe, ${probes.passed} of ${probes.to_close} passed`;
+    case "forced open":
+      return left === null ? "rejects all calls until told otherwise" : `rejects all calls, half-open in ${duration(left)}`;
+    case "disabled":
+      return "admits all calls and records nothing";
     default:
-      return "";
+      return "admits all calls and reports what would have opened it";
   }
 }
 
-/** One row for each rule that is set. */
-function updateRules(body, { counts, limits }) {
-  const rows = [
+/** One line and a bar for each rule on a share, a line for one on a run. */
+function updateRules(list, { state, counts, limits }) {
+  const rules = [
     ["failures", counts.failures, limits.failure_ratio],
     ["timeouts", counts.timeouts, limits.timeout_ratio],
-    [limits.slow_call_ms === null ? "slow" : `slow (${limits.slow_call_ms} ms)`, counts.slow, limits.slow_ratio],
-  ].filter(([, , limit]) => limit !== null && limit !== undefined);
-  while (body.rows.length > rows.length) body.rows[0].remove();
-  while (body.rows.length < rows.length) {
-    body.append(make("tr", {}, make("th", { scope: "row" }), make("td"), make("td", { class: "share" })));
-    const meter = make("meter", { min: 0, max: 1 });
-    body.lastElementChild.cells[1].append(meter);
-  }
-  rows.forEach(([name, count, limit], index) => {
-    const [label, drawn, text] = body.rows[index].cells;
+    [`calls over ${limits.slow_call_ms} ms`, counts.slow, limits.slow_ratio],
+  ].filter(([, , limit]) => limit !== null);
+  if (limits.consecutive_failures !== null) rules.push([`opens at ${limits.consecutive_failures} failures in a row`]);
+  const records = state === "closed" || state === "observe-only";
+  keep(list, rules, ([name]) => name, createRule, (item, [name, count, limit]) => {
+    if (limit === undefined) return;
+    const [now, bound, bar] = item.children;
     const share = counts.samples === 0 ? 0 : count / counts.samples;
-    const meter = drawn.firstElementChild;
-    write(label, name);
-    mark(meter, "value", share);
-    // A share that reaches the limit is no longer in the good part.
-    mark(meter, "optimum", 0);
-    mark(meter, "low", Math.max(0, limit - 1e-9));
-    mark(meter, "high", Math.max(0, limit - 1e-9));
-    mark(meter, "aria-label", `share of ${name}`);
-    const waiting = counts.samples < limits.min_calls;
-    write(text, `${count}/${counts.samples} = ${percent(share)}, opens at ${percent(limit)}` +
-      (waiting ? ` of ${limits.min_calls} or more` : ""));
+    write(now, records ? `${name}: ${count} of ${counts.samples} (${percent(share)})` : `${name}: not recorded`);
+    const enough = !records || counts.samples >= limits.min_calls;
+    write(bound, `limit ${percent(limit)}${enough ? "" : ` from ${limits.min_calls} calls on`}`);
+    bar.style.setProperty("--share", percentOf(share));
+    bar.style.setProperty("--limit", percentOf(limit));
+    mark(bar, "data-over", share >= limit);
   });
-  const run = limits.consecutive_failures;
-  const table = body.parentElement;
-  let note = table.querySelector("tfoot");
-  if (run && !note) table.append(make("tfoot", {}, make("tr", {}, make("td", { colspan: 3 }))));
-  note = table.querySelector("tfoot");
-  if (note) {
-    note.hidden = !run;
-    write(note.rows[0].cells[0], run ? `opens at ${run} failures in a row` : "");
-  }
+}
+
+function createRule([name, , limit]) {
+  if (limit === undefined) return make("li", {}, make("span", {}, name));
+  return make("li", {}, make("span"), make("span", { class: "bound" }),
+    make("span", { class: "bar", "aria-hidden": "true" }));
 }
 
 function updateTotals(list, totals) {
@@ -166,6 +151,10 @@ async function sendProbe(name, button, result) {
     button.disabled = false;
     if (document.activeElement === document.body) button.focus();
   }
+}
+
+function percentOf(share) {
+  return `${share * 100}%`;
 }
 
 function percent(share) {
