@@ -68,7 +68,7 @@ impl<C: Clock> Breaker<C> {
             && let Some(deadline) = self.engine.deadline_of(word)
             && !deadline.is_over(now.get())
         {
-            return Err(rejected(word, deadline, now.get()));
+            return Err(self.reject(word, left(word, deadline, now.get())));
         }
         self.admit_by_state(now)
     }
@@ -90,7 +90,7 @@ impl<C: Clock> Breaker<C> {
                         continue;
                     };
                     if !deadline.is_over(now.get()) {
-                        return Err(rejected(word, deadline, now.get()));
+                        return Err(self.reject(word, left(word, deadline, now.get())));
                     }
                     let first = HalfOpen {
                         cause: word.cause(),
@@ -110,6 +110,14 @@ impl<C: Clock> Breaker<C> {
                 }
             }
         }
+    }
+
+    #[inline]
+    fn reject(&self, word: Word, left: Left) -> Rejected {
+        if let Some(hub) = &self.hub {
+            hub.count_rejection(word.state());
+        }
+        Rejected { word, left }
     }
 
     /// Admission by a half-open word; `None` if it has moved meanwhile.
@@ -133,10 +141,9 @@ impl<C: Clock> Breaker<C> {
                 .map(Ok);
         }
         // The quota must be the one that goes with the word.
-        let left = Left::UNKNOWN;
         self.engine
             .is_current(word)
-            .then_some(Err(Rejected { word, left }))
+            .then(|| Err(self.reject(word, Left::UNKNOWN)))
     }
 
     /// Starts a half-open generation with its first probe; `None` if the word
@@ -167,14 +174,5 @@ impl<C: Clock> Breaker<C> {
         let granted = self.engine.publish_lease(from, to.generation(), lease)
             && self.engine.word.try_move(from, to);
         granted.then_some(token)
-    }
-}
-
-/// The answer of a word that is open or forced open until its deadline.
-#[inline]
-fn rejected(word: Word, deadline: Deadline, now: u64) -> Rejected {
-    Rejected {
-        word,
-        left: left(word, deadline, now),
     }
 }

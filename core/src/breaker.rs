@@ -19,6 +19,7 @@ use crate::outcome::{Counts, Sample};
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::{Acquire, AtomicU64, Relaxed};
+use crate::totals::Totals;
 use crate::word::{Shape, Word};
 
 /// A circuit breaker.
@@ -104,6 +105,12 @@ impl<C> Breaker<C> {
     /// Readers of the log take turns. Nothing else waits for them.
     pub fn log(&self) -> Vec<Event> {
         self.hub.as_ref().map(|hub| hub.log()).unwrap_or_default()
+    }
+
+    /// How many calls ended how, rejections and transitions, since the breaker was
+    /// built with [`totals`](crate::Builder::totals); otherwise none.
+    pub fn totals(&self) -> Option<Totals> {
+        self.hub.as_ref().and_then(|hub| hub.totals())
     }
 
     /// The config in force. Durations above 584 years read as that long.

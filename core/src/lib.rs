@@ -33,8 +33,10 @@ mod side;
 mod snapshot;
 mod state;
 mod sync;
+mod tally;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod totals;
 mod window;
 mod word;
 
@@ -48,3 +50,4 @@ pub use outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use permit::{OwnedPermit, Permit};
 pub use snapshot::Snapshot;
 pub use state::{Cause, State};
+pub use totals::{Endings, Rejections, Totals};

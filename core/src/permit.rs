@@ -7,6 +7,7 @@ use core::time::Duration;
 use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock};
 use crate::outcome::{Outcome, Report, Settled};
+use crate::tally::Ending;
 use crate::word::Stamp;
 
 /// What a permit knows of its call.
@@ -53,10 +54,12 @@ trait Holder {
 impl<C: Clock> Holder for &Breaker<C> {
     #[inline]
     fn settle(&self, token: Token, report: Report) -> Settled {
+        self.count(token, Ending::of(report.outcome));
         Breaker::settle(self, token, report)
     }
 
     fn abandon(&self, token: Token) {
+        self.count(token, Ending::ABANDONED);
         Breaker::abandon(self, token);
     }
 }
@@ -64,11 +67,22 @@ impl<C: Clock> Holder for &Breaker<C> {
 impl<C: Clock> Holder for Arc<Breaker<C>> {
     #[inline]
     fn settle(&self, token: Token, report: Report) -> Settled {
+        self.count(token, Ending::of(report.outcome));
         Breaker::settle(self, token, report)
     }
 
     fn abandon(&self, token: Token) {
+        self.count(token, Ending::ABANDONED);
         Breaker::abandon(self, token);
+    }
+}
+
+impl<C> Breaker<C> {
+    #[inline]
+    fn count(&self, token: Token, ending: Ending) {
+        if let Some(hub) = &self.hub {
+            hub.count_ending(ending, token.stamp.is_probe());
+        }
     }
 }
 

@@ -20,6 +20,30 @@ pub enum State {
     ObserveOnly,
 }
 
+impl State {
+    /// All of them, in the order of their declaration.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Closed,
+        Self::Open,
+        Self::HalfOpen,
+        Self::ForcedOpen,
+        Self::Disabled,
+        Self::ObserveOnly,
+    ];
+
+    /// The state's name in configs, metrics and traces: `half_open`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half_open",
+            Self::ForcedOpen => "forced_open",
+            Self::Disabled => "disabled",
+            Self::ObserveOnly => "observe_only",
+        }
+    }
+}
+
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -66,6 +90,42 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them, in the order of their declaration.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::ConsecutiveFailures,
+        Self::FailureRatio,
+        Self::TimeoutRatio,
+        Self::SlowRatio,
+        Self::ProbeFailed,
+        Self::ProbeTimedOut,
+        Self::ProbeSlow,
+        Self::ProbesInconclusive,
+        Self::ProbesPassed,
+        Self::WaitElapsed,
+        Self::LeaseLost,
+        Self::Operator,
+        Self::Reconfigured,
+    ];
+
+    /// The cause's name in configs, metrics and traces: `failure_ratio`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::ConsecutiveFailures => "consecutive_failures",
+            Self::FailureRatio => "failure_ratio",
+            Self::TimeoutRatio => "timeout_ratio",
+            Self::SlowRatio => "slow_ratio",
+            Self::ProbeFailed => "probe_failed",
+            Self::ProbeTimedOut => "probe_timed_out",
+            Self::ProbeSlow => "probe_slow",
+            Self::ProbesInconclusive => "probes_inconclusive",
+            Self::ProbesPassed => "probes_passed",
+            Self::WaitElapsed => "wait_elapsed",
+            Self::LeaseLost => "lease_lost",
+            Self::Operator => "operator",
+            Self::Reconfigured => "reconfigured",
+        }
+    }
+
     /// Whether a half-open period ended with this verdict against the upstream,
     /// which makes the next open wait longer.
     pub(crate) const fn is_failed_probe(self) -> bool {
@@ -93,5 +153,20 @@ impl fmt::Display for Cause {
             Self::Operator => "operator action",
             Self::Reconfigured => "window reconfigured",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_at_the_index_that_it_is_cast_to() {
+        for (index, state) in State::ALL.into_iter().enumerate() {
+            assert_eq!(state as usize, index);
+        }
+        for (index, cause) in Cause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, index);
+        }
     }
 }
