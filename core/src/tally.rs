@@ -119,7 +119,7 @@ fn stripes() -> usize {
     #[cfg(feature = "std")]
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     #[cfg(not(feature = "std"))]
-    let processors = 1;
+    let processors = 1_usize;
     processors.next_power_of_two().min(64)
 }
 
