@@ -112,8 +112,9 @@ impl<C: Clock> Breaker<C> {
         }
     }
 
+    /// Counts a rejection.
     #[inline]
-    fn reject(&self, word: Word, left: Left) -> Rejected {
+    pub(crate) fn reject(&self, word: Word, left: Left) -> Rejected {
         if let Some(hub) = &self.hub {
             hub.count_rejection(word.state());
         }

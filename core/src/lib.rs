@@ -6,22 +6,32 @@ extern crate alloc;
 
 mod allow;
 mod bits;
+#[cfg(feature = "body")]
+pub mod body;
 mod breaker;
 mod builder;
 mod call;
 mod call_async;
+pub mod classify;
 mod clock;
 mod config;
 mod deadline;
 mod engine;
 mod error;
 mod event;
+#[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
+mod guard;
+#[cfg(feature = "http")]
+pub mod http;
 mod hub;
+#[cfg(any(feature = "stream", feature = "body"))]
+mod limit;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
 mod operate;
 mod outcome;
 mod permit;
+mod refusal;
 #[cfg(feature = "router")]
 pub mod router;
 mod rules;
@@ -32,11 +42,15 @@ mod settle;
 mod side;
 mod snapshot;
 mod state;
+#[cfg(feature = "stream")]
+pub mod stream;
 mod sync;
 mod tally;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 mod totals;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod window;
 mod word;
 

@@ -1,0 +1,109 @@
+//! The stream that carries a permit.
+
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+
+use futures_core::{FusedStream, Stream};
+use pin_project_lite::pin_project;
+
+use crate::classify::{ByResult, Judge};
+use crate::clock::{Clock, SystemClock};
+use crate::guard::Guard;
+use crate::limit::{Limits, Timer};
+use crate::outcome::{Report, Settled};
+use crate::permit::OwnedPermit;
+use crate::stream::LimitedStream;
+
+pin_project! {
+    /// A stream that settles a permit when it ends: see the [module's docs](crate::stream).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it settles the permit as abandoned, if it is not settled.
+    pub struct GuardedStream<S, J = ByResult, C = SystemClock>
+    where
+        C: Clock,
+    {
+        #[pin]
+        inner: S,
+        guard: Guard<J, C>,
+    }
+}
+
+impl<S, C: Clock> GuardedStream<S, ByResult, C> {
+    /// Settles `permit` by the items of `stream`, which are results: an `Err` is a failure.
+    pub const fn new(stream: S, permit: OwnedPermit<C>) -> Self {
+        Self::with_judge(stream, permit, ByResult)
+    }
+}
+
+impl<S, J, C: Clock> GuardedStream<S, J, C> {
+    /// Settles `permit` by what `judge` says of the items and the end of `stream`.
+    pub const fn with_judge(stream: S, permit: OwnedPermit<C>, judge: J) -> Self {
+        Self {
+            inner: stream,
+            guard: Guard::new(permit, judge),
+        }
+    }
+
+    /// Limits how long the stream may keep its consumer waiting.
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, C> {
+        LimitedStream::new(self, limits, timer)
+    }
+
+    /// Settles the permit now, if it is not settled: for a consumer that knows better.
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
+        self.project().guard.settle(report.into())
+    }
+
+    /// Whether the permit is settled.
+    pub const fn is_settled(&self) -> bool {
+        self.guard.is_settled()
+    }
+
+    /// The stream itself.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
+impl<S: Stream, J: Judge<S::Item>, C: Clock> Stream for GuardedStream<S, J, C> {
+    type Item = S::Item;
+
+    #[inline]
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let this = self.project();
+        let inner = this.inner;
+        let next = ready!(this.guard.while_polling(|| inner.poll_next(cx)));
+        this.guard.judge(|judge| match &next {
+            Some(item) => judge.item(item),
+            None => Some(judge.end()),
+        });
+        Poll::Ready(next)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl<S, J, C> FusedStream for GuardedStream<S, J, C>
+where
+    S: FusedStream,
+    J: Judge<S::Item>,
+    C: Clock,
+{
+    fn is_terminated(&self) -> bool {
+        self.inner.is_terminated()
+    }
+}
+
+impl<S: fmt::Debug, J, C: Clock> fmt::Debug for GuardedStream<S, J, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedStream")
+            .field("inner", &self.inner)
+            .field("is_settled", &self.is_settled())
+            .finish_non_exhaustive()
+    }
+}
