@@ -48,7 +48,7 @@ impl<C: Clock> Breaker<C> {
     }
 
     #[inline]
-    fn admit(&self) -> Result<Token, Rejected> {
+    pub(crate) fn admit(&self) -> Result<Token, Rejected> {
         let word = self.engine.word.load();
         if word.admits_untimed() {
             return Ok(Token::untimed(word.stamp()));

@@ -31,6 +31,7 @@ impl Attempts {
     const FEW: usize = 8;
 
     /// Nothing tried, and no key.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,6 +43,7 @@ impl Attempts {
     }
 
     /// As [`for_key`](Self::for_key), for a key that is hashed already.
+    #[inline]
     pub fn for_hash(hash: u64) -> Self {
         Self {
             key: Some(hash),
@@ -50,10 +52,12 @@ impl Attempts {
     }
 
     /// How many targets have been tried.
+    #[inline]
     pub fn tried(&self) -> usize {
         self.len
     }
 
+    #[inline]
     pub(super) fn key(&self) -> Option<u64> {
         self.key
     }
@@ -67,6 +71,7 @@ impl Attempts {
         self.few[..self.len.min(Self::FEW)].contains(&id) || self.more.contains(&id)
     }
 
+    #[inline]
     pub(super) fn add(&mut self, id: u64) {
         match self.few.get_mut(self.len) {
             Some(free) => *free = id,

@@ -1,13 +1,14 @@
 //! A chosen target, reserved for one call.
 
+use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
-use super::target::Member;
+use super::target::Upstream;
+use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock};
 use crate::outcome::{Outcome, Report, Settled};
-use crate::permit::OwnedPermit;
-use crate::sync::Relaxed;
+use crate::permit::{OwnedPermit, Token};
 
 /// A target chosen for one call, and the permit to make it.
 ///
@@ -20,50 +21,53 @@ use crate::sync::Relaxed;
 /// abandoned and the call is no longer in flight.
 #[must_use = "a choice that is dropped at once settles as abandoned"]
 pub struct Choice<T, C: Clock = SystemClock> {
-    permit: Option<OwnedPermit<C>>,
+    /// The permit, which is the breaker's through `call`; taken when it settles.
+    token: Option<Token>,
     call: InFlight<T, C>,
 }
 
 impl<T, C: Clock> Choice<T, C> {
-    pub(super) fn new(member: Member<T, C>, permit: Option<OwnedPermit<C>>) -> Self {
+    #[inline]
+    pub(super) fn new(upstream: &Arc<Upstream<T, C>>, token: Option<Token>) -> Self {
         Self {
-            permit,
-            call: InFlight::new(member),
+            token,
+            call: InFlight(Arc::clone(upstream)),
         }
-    }
-
-    /// The target.
-    pub fn member(&self) -> &Member<T, C> {
-        &self.call.0
     }
 
     /// The target's name.
     pub fn name(&self) -> &str {
-        self.member().name()
+        self.call.name()
     }
 
     /// What the target was given to make calls with.
     pub fn payload(&self) -> &T {
-        self.member().payload()
+        self.call.payload()
+    }
+
+    /// The target's breaker.
+    pub fn breaker(&self) -> &Arc<Breaker<C>> {
+        self.call.breaker()
     }
 
     /// Whether the call is a probe: its outcome decides a half-open breaker.
     pub fn is_probe(&self) -> bool {
-        self.permit.as_ref().is_some_and(OwnedPermit::is_probe)
+        self.token.is_some_and(|token| token.stamp().is_probe())
     }
 
     /// Whether the breaker has admitted the call. It has not for a last resort whose breaker
     /// rejects, and for a target that [`max_shed`](super::RouterConfig::max_shed)
     /// keeps in use: the outcome of such a call is not recorded.
     pub fn is_guarded(&self) -> bool {
-        self.permit.is_some()
+        self.token.is_some()
     }
 
     /// Settles the permit with the call's outcome, or with a [`Report`] that says
     /// more. Without a permit that is [`Settled::Ignored`].
-    pub fn done(self, report: impl Into<Report>) -> Settled {
-        match self.permit {
-            Some(permit) => permit.done(report),
+    #[inline]
+    pub fn done(mut self, report: impl Into<Report>) -> Settled {
+        match self.token.take() {
+            Some(token) => self.call.0.breaker.settle(token, report.into()),
             None => Settled::Ignored,
         }
     }
@@ -93,10 +97,22 @@ impl<T, C: Clock> Choice<T, C> {
         self.done(Outcome::Ignored)
     }
 
-    /// The permit by itself, for a wrapper that settles it, and what counts the call as in
-    /// flight until it is dropped.
-    pub fn into_parts(self) -> (Option<OwnedPermit<C>>, InFlight<T, C>) {
-        (self.permit, self.call)
+    /// The permit by itself, for a wrapper that settles it, and what counts the call
+    /// as in flight until it is dropped.
+    pub fn into_parts(mut self) -> (Option<OwnedPermit<C>>, InFlight<T, C>) {
+        let owned = |token| OwnedPermit::new(Arc::clone(self.breaker()), token);
+        let permit = self.token.map(owned);
+        self.token = None;
+        (permit, InFlight(Arc::clone(&self.call.0)))
+    }
+}
+
+impl<T, C: Clock> Drop for Choice<T, C> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(token) = self.token.take() {
+            self.call.0.breaker.abandon(token);
+        }
     }
 }
 
@@ -104,35 +120,34 @@ impl<T, C: Clock> fmt::Debug for Choice<T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Choice")
             .field("name", &self.name())
-            .field("permit", &self.permit)
+            .field("is_guarded", &self.is_guarded())
+            .field("is_probe", &self.is_probe())
             .finish_non_exhaustive()
     }
 }
 
 /// Counts a call as in flight until it is dropped.
-pub struct InFlight<T, C: Clock = SystemClock>(Member<T, C>);
+pub struct InFlight<T, C: Clock = SystemClock>(Arc<Upstream<T, C>>);
 
 impl<T, C: Clock> InFlight<T, C> {
-    fn new(member: Member<T, C>) -> Self {
-        // Relaxed, here and in drop: a count that others compare, and nothing hangs on.
-        member.entry().in_flight.fetch_add(1, Relaxed);
-        Self(member)
+    /// The target's name.
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
-    /// The target that is called.
-    pub fn member(&self) -> &Member<T, C> {
-        &self.0
+    /// What the target was given to make calls with.
+    pub fn payload(&self) -> &T {
+        &self.0.payload
     }
-}
 
-impl<T, C: Clock> Drop for InFlight<T, C> {
-    fn drop(&mut self) {
-        self.0.entry().in_flight.fetch_sub(1, Relaxed);
+    /// The target's breaker.
+    pub fn breaker(&self) -> &Arc<Breaker<C>> {
+        &self.0.breaker
     }
 }
 
 impl<T, C: Clock> fmt::Debug for InFlight<T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("InFlight").field(&self.0).finish()
+        f.debug_tuple("InFlight").field(&self.name()).finish()
     }
 }

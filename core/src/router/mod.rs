@@ -118,8 +118,11 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// [`NoTarget::Rejected`] with the rejection that ends first, or
     /// [`NoTarget::Exhausted`] when the request has tried all.
+    #[inline]
     pub fn choose(&self, attempts: &mut Attempts) -> Result<Choice<T, C>, NoTarget> {
-        self.choose_where(attempts, |_| true)
+        let queue = self.queue.load();
+        let canary = self.is_canary(&queue, attempts);
+        Search::new(&queue, attempts, &mut |_, _| {}).run(canary)
     }
 
     /// As [`choose`](Self::choose), among the targets whose payload is `eligible`.
@@ -156,9 +159,15 @@ impl<T, C: Clock> Router<T, C> {
         mut rejected: impl FnMut(&Member<T, C>, &Rejected),
     ) -> Result<Choice<T, C>, NoTarget> {
         let queue = self.queue.load();
-        let canary = !queue.canary.members.is_empty()
-            && attempts.is_canary(|key| self.is_for_canary(key, queue.config.canary_basis_points));
-        Search::new(&queue, attempts, eligible, &mut rejected).run(canary)
+        let canary = self.is_canary(&queue, attempts);
+        let mut search = Search::new(&queue, attempts, &mut rejected);
+        search.retain(|position| eligible(queue.seats[position].member.payload()));
+        search.run(canary)
+    }
+
+    fn is_canary(&self, queue: &Queue<T, C>, attempts: &mut Attempts) -> bool {
+        !queue.canary.members.is_empty()
+            && attempts.is_canary(|key| self.is_for_canary(key, queue.config.canary_basis_points))
     }
 
     /// Of 10 000 requests in a row exactly the share is the canary's, evenly spread;

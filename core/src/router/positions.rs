@@ -1,5 +1,7 @@
 //! A set of positions in a queue.
 
+use core::hint::select_unpredictable;
+
 /// A set of positions below 128, in one value that is copied and never allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Positions(u128);
@@ -10,49 +12,85 @@ impl Positions {
 
     pub(super) const NONE: Self = Self(0);
 
-    pub(super) fn where_(len: usize, holds: impl Fn(usize) -> bool) -> Self {
+    /// The positions below `len`, which is at most [`MAX`](Self::MAX).
+    pub(super) fn below(len: usize) -> Self {
         let mut positions = Self::NONE;
-        for position in (0..len).filter(|&position| holds(position)) {
-            positions.insert(position);
-        }
+        (0..len).for_each(|position| positions.insert(position));
         positions
     }
 
+    pub(super) const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    #[inline]
     pub(super) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    #[inline]
     pub(super) const fn contains(self, position: usize) -> bool {
         self.0 & 1 << position != 0
     }
 
+    #[inline]
     pub(super) const fn insert(&mut self, position: usize) {
         self.0 |= 1 << position;
     }
 
+    #[inline]
     pub(super) const fn remove(&mut self, position: usize) {
         self.0 &= !(1 << position);
     }
 
+    /// Those for which this holds.
+    pub(super) fn filter(self, holds: impl Fn(usize) -> bool) -> Self {
+        let mut filtered = Self::NONE;
+        self.for_each(|position| {
+            if holds(position) {
+                filtered.insert(position);
+            }
+        });
+        filtered
+    }
+
+    #[inline]
     pub(super) const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// The lowest position.
+    #[inline]
     pub(super) const fn first(self) -> Option<usize> {
         if self.is_empty() {
             return None;
         }
         Some(self.0.trailing_zeros() as usize)
     }
-}
 
-impl Iterator for Positions {
-    type Item = usize;
+    /// The position with the least key; of several the lowest.
+    #[inline]
+    pub(super) fn least<K: Ord + Copy>(self, key: impl Fn(usize) -> K) -> Option<usize> {
+        let mut least = self.first()?;
+        let mut lowest = key(least);
+        self.for_each(|position| {
+            let key = key(position);
+            // Which one is the least is anybody's guess, so nothing should be guessed.
+            let is_less = key < lowest;
+            least = select_unpredictable(is_less, position, least);
+            lowest = select_unpredictable(is_less, key, lowest);
+        });
+        Some(least)
+    }
 
-    fn next(&mut self) -> Option<usize> {
-        let first = self.first()?;
-        self.0 &= self.0 - 1;
-        Some(first)
+    /// In two halves, each of which fits in a register.
+    #[inline]
+    fn for_each(self, mut visit: impl FnMut(usize)) {
+        for (mut half, start) in [(self.0 as u64, 0), ((self.0 >> 64) as u64, 64)] {
+            while half != 0 {
+                visit(start + half.trailing_zeros() as usize);
+                half &= half - 1;
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::config::{Policy, RouterConfig};
 use super::error::RouterError;
 use super::positions::Positions;
+use super::sticky::Draw;
 use super::target::{Member, Role, check_weight};
 use super::turns::Turns;
 use crate::clock::Clock;
@@ -29,6 +30,9 @@ impl<T, C: Clock> Clone for Seat<T, C> {
 pub(super) struct Queue<T, C: Clock> {
     pub(super) config: RouterConfig,
     pub(super) seats: Vec<Seat<T, C>>,
+    /// By which keys find their target.
+    pub(super) draws: Vec<Draw>,
+    pub(super) all: Positions,
     pub(super) ordinary: Lane,
     pub(super) canary: Lane,
     pub(super) last_resort: Lane,
@@ -49,16 +53,17 @@ impl<T, C: Clock> Queue<T, C> {
         }
         for (position, seat) in seats.iter().enumerate() {
             check_weight(seat.weight)?;
-            let name = &seat.member.entry().name;
+            let name = &seat.member.upstream().name;
             if seats[..position]
                 .iter()
-                .any(|earlier| earlier.member.entry().name == *name)
+                .any(|earlier| earlier.member.upstream().name == *name)
             {
                 return Err(RouterError::DuplicateName(Arc::clone(name)));
             }
         }
+        let all = Positions::below(seats.len());
         let lane = |role| Lane {
-            members: Positions::where_(seats.len(), |position| seats[position].role == role),
+            members: all.filter(|position| seats[position].role == role),
             turns: Turns::new(seats.iter().map(|seat| match config.policy {
                 Policy::Priority | Policy::RoundRobin => 1,
                 _ => seat.weight,
@@ -68,6 +73,11 @@ impl<T, C: Clock> Queue<T, C> {
             ordinary: lane(Role::Ordinary),
             canary: lane(Role::Canary),
             last_resort: lane(Role::LastResort),
+            draws: seats
+                .iter()
+                .map(|seat| Draw::new(seat.member.name(), seat.weight))
+                .collect(),
+            all,
             config,
             seats,
         };
@@ -78,7 +88,7 @@ impl<T, C: Clock> Queue<T, C> {
     }
 
     pub(super) fn position(&self, name: &str) -> Result<usize, RouterError> {
-        let is_named = |seat: &Seat<T, C>| &*seat.member.entry().name == name;
+        let is_named = |seat: &Seat<T, C>| &*seat.member.upstream().name == name;
         self.seats
             .iter()
             .position(is_named)

@@ -10,111 +10,129 @@ use super::error::NoTarget;
 use super::positions::Positions;
 use super::queue::{Lane, Queue};
 use super::shed;
-use super::sticky;
 use super::target::Member;
 use crate::clock::Clock;
 use crate::error::Rejected;
+use crate::permit::Token;
 use crate::state::State;
 
 /// One look for a target through one queue.
 pub(super) struct Search<'a, T, C: Clock> {
     queue: &'a Queue<T, C>,
     attempts: &'a mut Attempts,
-    /// The targets that are left to be asked.
-    left: Positions,
+    /// The targets that the request may be sent to.
+    eligible: Positions,
     /// The rejection that ends first, and who gave it.
     rejected: Option<(usize, Rejected)>,
     /// Who is told of each rejection.
     watcher: &'a mut dyn FnMut(&Member<T, C>, &Rejected),
 }
 
+/// A target that takes the call, and the permit that its breaker gave.
+struct Found {
+    position: usize,
+    token: Option<Token>,
+}
+
 impl<'a, T, C: Clock> Search<'a, T, C> {
+    #[inline]
     pub(super) fn new(
         queue: &'a Queue<T, C>,
         attempts: &'a mut Attempts,
-        eligible: impl Fn(&T) -> bool,
         watcher: &'a mut dyn FnMut(&Member<T, C>, &Rejected),
     ) -> Self {
-        let left = Positions::where_(queue.seats.len(), |position| {
-            let member = &queue.seats[position].member;
-            !attempts.has_tried(member.entry().id) && eligible(member.payload())
-        });
+        let mut eligible = queue.all;
+        if attempts.tried() > 0 {
+            eligible = eligible
+                .filter(|position| !attempts.has_tried(queue.seats[position].member.entry().id));
+        }
         Self {
             queue,
             attempts,
-            left,
+            eligible,
             rejected: None,
             watcher,
         }
     }
 
-    pub(super) fn run(mut self, canary: bool) -> Result<Choice<T, C>, NoTarget> {
+    /// Leaves out the targets at the positions where this does not hold.
+    pub(super) fn retain(&mut self, holds: impl Fn(usize) -> bool) {
+        self.eligible = self.eligible.filter(holds);
+    }
+
+    #[inline]
+    pub(super) fn run(&mut self, canary: bool) -> Result<Choice<T, C>, NoTarget> {
         let queue = self.queue;
-        let canary = canary.then(|| self.ask(&queue.canary)).flatten();
-        let chosen = canary
-            .or_else(|| self.ask(&queue.ordinary))
-            .or_else(|| self.resort());
-        chosen.ok_or_else(|| self.give_up())
+        let mut found = None;
+        if canary {
+            found = self.ask(&queue.canary, self.eligible);
+        }
+        found = found.or_else(|| self.ask(&queue.ordinary, self.eligible));
+        match found.or_else(|| self.resort()) {
+            Some(found) => {
+                let entry = queue.seats[found.position].member.entry();
+                self.attempts.add(entry.id);
+                Ok(Choice::new(&entry.upstream, found.token))
+            }
+            None => Err(self.give_up()),
+        }
     }
 
     /// Asks the targets of a lane one after the other: those that are still on
     /// their way back to their full share once more when all others reject.
-    fn ask(&mut self, lane: &Lane) -> Option<Choice<T, C>> {
-        let mut left = self.left.and(lane.members);
+    #[inline]
+    fn ask(&mut self, lane: &Lane, eligible: Positions) -> Option<Found> {
+        let mut left = eligible.and(lane.members);
         let mut deferred = Positions::NONE;
         while let Some(position) = self.pick(lane, left) {
             left.remove(position);
             let entry = self.queue.seats[position].member.entry();
-            if entry.ramp.defers(&entry.breaker, self.queue.config.ramp) {
+            if entry
+                .ramp
+                .defers(&entry.upstream.breaker, self.queue.config.ramp)
+            {
                 lane.turns.take(position);
                 deferred.insert(position);
-            } else if let Some(choice) = self.try_reserve(lane, position) {
-                return Some(choice);
+            } else if let Some(found) = self.reserve(lane, position) {
+                return Some(found);
             }
         }
         while let Some(position) = self.pick(lane, deferred) {
             deferred.remove(position);
-            if let Some(choice) = self.try_reserve(lane, position) {
-                return Some(choice);
+            if let Some(found) = self.reserve(lane, position) {
+                return Some(found);
             }
         }
         None
     }
 
     /// The next target to ask by the policy.
+    #[inline]
     fn pick(&self, lane: &Lane, among: Positions) -> Option<usize> {
         let seats = &self.queue.seats;
         match (self.queue.config.policy, self.attempts.key()) {
             (Policy::Priority, _) => among.first(),
-            (Policy::LeastInFlight, _) => among.min_by_key(|&position| {
-                let load = seats[position].member.in_flight() + 1;
-                (
-                    load * lane.turns.stride(position),
-                    lane.turns.wait(position),
-                )
+            (Policy::LeastInFlight, _) => lane.turns.least(among, |position| {
+                seats[position].member.in_flight() as u64 + 1
             }),
             (Policy::Sticky, Some(key)) => {
-                let score = |&position: &usize| {
-                    let seat = &seats[position];
-                    sticky::score(key, seat.member.entry().seed, seat.weight)
-                };
-                among.max_by(|a, b| score(a).total_cmp(&score(b)))
+                among.least(|position| self.queue.draws[position].distance(key))
             }
             (Policy::RoundRobin | Policy::Weighted | Policy::Sticky, _) => lane.turns.next(among),
         }
     }
 
-    fn try_reserve(&mut self, lane: &Lane, position: usize) -> Option<Choice<T, C>> {
+    #[inline]
+    fn reserve(&mut self, lane: &Lane, position: usize) -> Option<Found> {
         let entry = self.queue.seats[position].member.entry();
-        let permit = match entry.breaker.allow_owned() {
-            Ok(permit) => {
-                if permit.is_probe() {
+        let token = match entry.upstream.breaker.admit() {
+            Ok(token) => {
+                if token.stamp().is_probe() {
                     entry.ramp.interrupt();
                 }
-                Some(permit)
+                Some(token)
             }
             Err(rejected) => {
-                entry.ramp.interrupt();
                 self.note(position, rejected);
                 if !shed::must_stay_in_use(self.queue, position) {
                     return None;
@@ -125,32 +143,26 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         if self.queue.config.policy != Policy::Priority {
             lane.turns.take(position);
         }
-        Some(self.choose(position, permit))
+        Some(Found { position, token })
     }
 
     /// A last resort gets the call even when its breaker rejects.
-    fn resort(&mut self) -> Option<Choice<T, C>> {
+    #[cold]
+    fn resort(&mut self) -> Option<Found> {
         let lane = &self.queue.last_resort;
-        let last = self.pick(lane, self.left.and(lane.members))?;
-        if let Some(choice) = self.ask(lane) {
-            return Some(choice);
-        }
-        Some(self.choose(last, None))
-    }
-
-    fn choose(
-        &mut self,
-        position: usize,
-        permit: Option<crate::permit::OwnedPermit<C>>,
-    ) -> Choice<T, C> {
-        let member = &self.queue.seats[position].member;
-        self.attempts.add(member.entry().id);
-        Choice::new(member.clone(), permit)
+        let position = self.pick(lane, self.eligible.and(lane.members))?;
+        let admitted = self.ask(lane, self.eligible);
+        Some(admitted.unwrap_or(Found {
+            position,
+            token: None,
+        }))
     }
 
     #[cold]
     fn note(&mut self, position: usize, rejected: Rejected) {
-        (self.watcher)(&self.queue.seats[position].member, &rejected);
+        let member = &self.queue.seats[position].member;
+        member.entry().ramp.interrupt();
+        (self.watcher)(member, &rejected);
         if self
             .rejected
             .is_none_or(|(_, first)| end(&rejected) < end(&first))
@@ -163,7 +175,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     fn give_up(&self) -> NoTarget {
         match self.rejected {
             Some((position, rejected)) => NoTarget::Rejected {
-                name: Arc::clone(&self.queue.seats[position].member.entry().name),
+                name: Arc::clone(&self.queue.seats[position].member.upstream().name),
                 rejected,
             },
             None => NoTarget::Exhausted {

@@ -24,16 +24,15 @@ pub(super) fn must_stay_in_use<T, C: Clock>(queue: &Queue<T, C>, position: usize
 
 #[cold]
 fn is_beyond<T, C: Clock>(limit: usize, queue: &Queue<T, C>, position: usize) -> bool {
-    let wait = |position: usize| wait_of(&queue.seats[position].member.entry().breaker);
+    let wait = |position: usize| wait_of(queue.seats[position].member.breaker());
     let Some(own) = wait(position) else {
         // It has recovered since it rejected.
         return false;
     };
-    let members = queue.ordinary.members;
-    let is_longer = |&other: &usize| {
+    let longer = queue.ordinary.members.filter(|other| {
         wait(other).is_some_and(|wait| (wait, Reverse(other)) > (own, Reverse(position)))
-    };
-    own < Wait::Forced && members.filter(is_longer).count() >= limit
+    });
+    own < Wait::Forced && longer.len() >= limit
 }
 
 /// How long a breaker will go on rejecting. A half-open one is left to its

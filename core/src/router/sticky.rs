@@ -1,4 +1,4 @@
-//! Rendezvous hashing: every target has a score for a key, and the highest wins.
+//! Rendezvous hashing: every target is some way off from a key, and the nearest has it.
 
 use core::hash::{Hash, Hasher};
 
@@ -11,6 +11,7 @@ pub(super) fn hash(key: &(impl Hash + ?Sized)) -> u64 {
 }
 
 /// Spreads a number over all 64 bits (the finalizer of SplitMix64).
+#[inline]
 pub(super) const fn mix(mut bits: u64) -> u64 {
     bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,14 +19,47 @@ pub(super) const fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// The score of the target with this seed, weighed: each target wins the share
-/// of the keys that its weight has of all weights.
-///
-/// A number evenly drawn from (0, 1) to the power of 1/weight is greatest with a
-/// chance in proportion to the weight; its logarithm orders the same.
-pub(super) fn score(key: u64, seed: u64, weight: u32) -> f64 {
-    let drawn = ((mix(key ^ seed) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    drawn.ln() / f64::from(weight)
+/// A target's part in the draw for a key: who is nearest has the key.
+#[derive(Debug)]
+pub(super) struct Draw {
+    seed: u64,
+    per_weight: f64,
+}
+
+impl Draw {
+    pub(super) fn new(name: &str, weight: u32) -> Self {
+        Self {
+            seed: hash(name),
+            per_weight: f64::from(weight).recip(),
+        }
+    }
+
+    /// How far the target is from the key. Each target is nearest to the share of the
+    /// keys that its weight has of all weights, within a part in ten thousand.
+    ///
+    /// It is the target's number for the key, evenly drawn from (0, 1), as a waiting
+    /// time: `-log2(drawn) / weight` is exponentially distributed, and such times are
+    /// shortest with a chance in proportion to the weight.
+    #[inline]
+    pub(super) fn distance(&self, key: u64) -> u64 {
+        let distance = negative_log2(mix(key ^ self.seed)) * self.per_weight;
+        // Floats that are not negative are in the order of their bits.
+        distance.to_bits()
+    }
+}
+
+/// `-log2(drawn / 2^64)`, off by at most 0.00005. Unlike the one of the platform's
+/// library it is the same everywhere, and it takes a third of the time.
+#[inline]
+fn negative_log2(drawn: u64) -> f64 {
+    let drawn = drawn | 1;
+    let zeros = drawn.leading_zeros();
+    // The digits after the leading one, as those of a float from 1 to 2.
+    let digits = drawn << zeros << 1 >> 12;
+    let x = f64::from_bits(1.0_f64.to_bits() | digits) - 1.0;
+    // Between the ends of the interval, where x is exact, the rest is a cubic.
+    let rest = 0.442_419 + x * (-0.269_578 + x * (0.150_533 - x * 0.044_874));
+    f64::from(zeros + 1) - (x + x * (1.0 - x) * rest)
 }
 
 /// FNV-1a.

@@ -5,11 +5,9 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use super::ramp::Ramp;
-use super::sticky;
 use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock};
 use crate::error::ConfigError;
-use crate::sync::{AtomicU64, Relaxed};
 
 /// What part a target takes in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -107,33 +105,36 @@ pub(super) fn check_weight(weight: u32) -> Result<(), ConfigError> {
 
 /// A target that is, or was, in a queue. Clones are the same target.
 ///
-/// It outlives its removal for as long as somebody holds it, say a call in flight.
+/// It outlives its removal for as long as somebody holds it.
 pub struct Member<T, C: Clock = SystemClock>(Arc<Entry<T, C>>);
 
+/// What choosing needs of a target.
 pub(super) struct Entry<T, C: Clock> {
-    /// Calls chosen and not ended. First, so that it lies in the line of the
-    /// reference counts, which the same threads write at the same moments.
-    pub(super) in_flight: AtomicU64,
     /// Never used twice in one router.
     pub(super) id: u64,
-    /// What its share of the keys is drawn by.
-    pub(super) seed: u64,
     pub(super) ramp: Ramp,
+    /// One reference is held here, and one by each call in flight: which is how
+    /// they are counted.
+    pub(super) upstream: Arc<Upstream<T, C>>,
+}
+
+/// What a call needs of its target.
+pub(super) struct Upstream<T, C: Clock> {
     pub(super) name: Arc<str>,
+    pub(super) payload: T,
     pub(super) breaker: Arc<Breaker<C>>,
-    payload: T,
 }
 
 impl<T, C: Clock> Member<T, C> {
     pub(super) fn new(target: Target<T, C>, id: u64) -> Self {
         Self(Arc::new(Entry {
-            in_flight: AtomicU64::new(0),
             id,
-            seed: sticky::hash(&*target.name),
             ramp: Ramp::new(),
-            name: target.name,
-            breaker: target.breaker,
-            payload: target.payload,
+            upstream: Arc::new(Upstream {
+                name: target.name,
+                payload: target.payload,
+                breaker: target.breaker,
+            }),
         }))
     }
 
@@ -141,24 +142,28 @@ impl<T, C: Clock> Member<T, C> {
         &self.0
     }
 
+    pub(super) fn upstream(&self) -> &Arc<Upstream<T, C>> {
+        &self.0.upstream
+    }
+
     /// The target's name.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.0.upstream.name
     }
 
     /// What the target was given to make calls with.
     pub fn payload(&self) -> &T {
-        &self.0.payload
+        &self.0.upstream.payload
     }
 
     /// The target's breaker.
     pub fn breaker(&self) -> &Arc<Breaker<C>> {
-        &self.0.breaker
+        &self.0.upstream.breaker
     }
 
     /// How many calls that the router has sent here are in flight.
-    pub fn in_flight(&self) -> u64 {
-        self.0.in_flight.load(Relaxed)
+    pub fn in_flight(&self) -> usize {
+        Arc::strong_count(&self.0.upstream) - 1
     }
 }
 
@@ -171,8 +176,8 @@ impl<T, C: Clock> Clone for Member<T, C> {
 impl<T, C: Clock> fmt::Debug for Member<T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Member")
-            .field("name", &self.0.name)
-            .field("breaker", &self.0.breaker)
+            .field("name", &self.name())
+            .field("breaker", &self.breaker())
             .field("in_flight", &self.in_flight())
             .finish_non_exhaustive()
     }
