@@ -52,12 +52,15 @@ export function noteEmpty(name, isEmpty) {
   document.querySelector(`[data-empty="${name}"]`).hidden = !isEmpty;
 }
 
-/** A duration in words that fit a label. */
+/** A duration in words that fit a label, not broken over two lines. */
 export function duration(ms) {
   const seconds = ms / 1000;
-  if (seconds >= 1e9) return "for ever";
-  if (seconds >= 86400) return `${(seconds / 86400).toFixed(1)} d`;
-  if (seconds >= 3600) return `${(seconds / 3600).toFixed(1)} h`;
-  if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-  return seconds >= 10 || seconds === 0 ? `${Math.round(seconds)} s` : `${seconds.toFixed(1)} s`;
+  const text = () => {
+    if (seconds >= 1e9) return "for ever";
+    if (seconds >= 86400) return `${(seconds / 86400).toFixed(1)} d`;
+    if (seconds >= 3600) return `${(seconds / 3600).toFixed(1)} h`;
+    if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+    return seconds >= 10 || seconds === 0 ? `${Math.round(seconds)} s` : `${seconds.toFixed(1)} s`;
+  };
+  return text().replaceAll(" ", "\u00a0");
 }

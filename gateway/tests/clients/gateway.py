@@ -1,0 +1,88 @@
+"""A gateway as a process of its own, with a configuration of the test's."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+
+#: How long anything may take before the test gives up on it.
+PATIENCE = 20
+
+BINARY = os.environ["CUTOUT_GATEWAY"]
+
+
+class Gateway:
+    def __init__(self, folder, config, listen="127.0.0.1:0", env=None):
+        self.folder = folder
+        path = folder / "gateway.toml"
+        if config is not None:
+            path.write_text(f'[server]\nlisten = "{listen}"\n{config}')
+        self.log = open(folder / "gateway.log", "a")
+        self.process = subprocess.Popen(
+            [BINARY, str(path)],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env={**os.environ, **(env or {})},
+        )
+        line = self.process.stdout.readline()
+        found = re.search(r"http://(\S+)", line)
+        if not found:
+            self.kill()
+            raise AssertionError(f"the gateway did not start: {(folder / 'gateway.log').read_text()}")
+        self.address = found[1].rstrip("/")
+        self.url = f"http://{self.address}"
+
+    def state(self, token=None):
+        request = urllib.request.Request(f"{self.url}/admin/state")
+        if token:
+            request.add_header("authorization", f"Bearer {token}")
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def breaker(self, name):
+        return next(breaker for breaker in self.state()["breakers"] if breaker["name"] == name)
+
+    def until(self, name, condition):
+        """Waits until the breaker's state meets the condition, and gives it."""
+        return until(lambda: self.breaker(name), condition)
+
+    def kill(self):
+        """Ends it as nothing can prepare for."""
+        self._end(signal.SIGKILL)
+
+    def stop(self):
+        self._end(signal.SIGTERM)
+
+    def _end(self, how):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+
+def until(read, condition):
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        value = read()
+        if condition(value):
+            return value
+        assert time.monotonic() < deadline, f"still {value}"
+        time.sleep(0.01)
+
+
+def provider(name, base_url, more=""):
+    return f'\n[[provider]]\nname = "{name}"\nbase_url = "{base_url}"\nretry = {{ attempts = 1 }}\n{more}\n'
+
+
+def route(model, *queue):
+    entries = ", ".join(f'{{ provider = "{name}" }}' for name in queue)
+    return f'\n[[route]]\nmodel = "{model}"\nqueue = [{entries}]\n'
