@@ -18,9 +18,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// An empty pool.
-    pub fn new() -> Self {
+    /// An empty pool that gives up on a connection after so long.
+    pub fn new(connect_timeout: Duration) -> Self {
         let mut http = HttpConnector::new();
+        http.set_connect_timeout(Some(connect_timeout));
         http.enforce_http(false);
         http.set_nodelay(true);
         let connector = HttpsConnectorBuilder::new()
@@ -51,11 +52,5 @@ impl Client {
         request: http::Request<Full<Bytes>>,
     ) -> Result<http::Response<hyper::body::Incoming>, hyper_util::client::legacy::Error> {
         self.inner.request(request).await
-    }
-}
-
-impl Default for Client {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -2,22 +2,32 @@
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
+use axum::{Json, Router};
 use http::StatusCode;
+use serde_json::{Value, json};
 
 use crate::admin;
 use crate::dashboard;
 use crate::gateway::Gateway;
 use crate::openai::ApiError;
+use crate::{metrics, proxy};
 
 /// All paths.
 pub fn router(gateway: Arc<Gateway>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
+        .route(
+            "/metrics",
+            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway)),
+        )
+        .route("/v1/chat/completions", post(proxy::chat))
+        .route("/v1/embeddings", post(proxy::embeddings))
+        .route("/v1/models", get(models))
+        .route("/v1/models/{*model}", get(model))
         .with_state(Arc::clone(&gateway))
         .merge(dashboard::router(Arc::clone(&gateway)))
         .merge(admin::router(gateway))
@@ -35,4 +45,35 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
     }
     "ready\n".into_response()
+}
+
+async fn models(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
+    let fleet = gateway.fleet.load();
+    let mut names: Vec<_> = fleet.routes.keys().collect();
+    names.sort();
+    let data: Vec<_> = names
+        .into_iter()
+        .map(|name| described(&gateway, name))
+        .collect();
+    Json(json!({ "object": "list", "data": data }))
+}
+
+async fn model(
+    State(gateway): State<Arc<Gateway>>,
+    Path(model): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    if gateway.fleet.load().routes.contains_key(&model) {
+        return Ok(Json(described(&gateway, &model)));
+    }
+    let message = format!("the model {model:?} does not exist here");
+    Err(ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"))
+}
+
+fn described(gateway: &Gateway, model: &str) -> Value {
+    json!({
+        "id": model,
+        "object": "model",
+        "created": gateway.started_ms / 1000,
+        "owned_by": "cutout-gateway",
+    })
 }

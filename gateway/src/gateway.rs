@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use crate::client::Client;
 use crate::clock::unix_millis;
 use crate::config::{File, Problem, Version};
 use crate::events::Events;
 use crate::fleet::Fleet;
+use crate::proxy::Places;
 use crate::store::{Options, Saved, Store};
 
 /// The shared state of a running gateway.
@@ -22,12 +22,11 @@ pub struct Gateway {
     pub events: Arc<Events>,
     /// What survives a restart.
     pub store: Arc<Store>,
-    /// The connections to the providers.
-    pub client: Client,
     /// The configuration file; none in the demo.
     pub path: Option<PathBuf>,
     /// When it was started, in milliseconds since the Unix epoch.
     pub started_ms: u64,
+    pub(crate) places: Places,
     draining: AtomicBool,
     /// Held while the configuration changes.
     changing: Mutex<()>,
@@ -44,11 +43,13 @@ impl Gateway {
         let (store, saved) = open_store(&file, path.as_deref());
         events.preload(saved.transitions);
         let fleet = Fleet::build(file, None, saved.snapshots, &events, &store)?;
+        let places = Places::new(&fleet.config.server);
+        crate::metrics::handle();
         Ok(Arc::new(Self {
+            places,
             fleet: ArcSwap::from_pointee(fleet),
             events,
             store,
-            client: Client::new(),
             path,
             started_ms: unix_millis(),
             draining: AtomicBool::new(false),

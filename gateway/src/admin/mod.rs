@@ -74,7 +74,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 pub use guard::Peer;
-pub(crate) use guard::check_local;
+pub(crate) use guard::{bearer, check_local, same};
 pub use state::{State, state};
 
 use crate::gateway::Gateway;

@@ -187,13 +187,21 @@ fn letter(sample: &cutout::Sample) -> char {
 }
 
 fn of_route(route: &Route) -> RouteState {
+    let canary = route.settings.canary.as_ref();
+    let members = route.queue.members();
+    let mut entries: Vec<_> = members
+        .iter()
+        .map(|member| entry(member.payload()))
+        .collect();
+    // The canary stands last.
+    let canary = canary.and_then(|canary| {
+        let (entry, share) = (entries.pop()?, canary.share);
+        Some(Trial { entry, share })
+    });
     RouteState {
         model: route.settings.model.clone(),
-        queue: route.queue.iter().map(entry).collect(),
-        canary: route.canary.as_ref().map(|(target, share)| Trial {
-            entry: entry(target),
-            share: *share,
-        }),
+        queue: entries,
+        canary,
     }
 }
 

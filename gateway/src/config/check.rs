@@ -46,6 +46,11 @@ fn server(config: &Config) -> Result<(), Fault> {
     let server = &config.server;
     for (field, value, least) in [
         ("max_body_bytes", server.max_body_bytes, 1024),
+        (
+            "max_body_memory",
+            server.max_body_memory,
+            server.max_body_bytes,
+        ),
         ("max_header_bytes", server.max_header_bytes, 8192),
         ("max_headers", server.max_headers, 16),
         ("max_connections", server.max_connections, 1),

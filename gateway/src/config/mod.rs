@@ -48,6 +48,8 @@ pub struct Server {
     pub client_keys: Vec<KeySource>,
     /// The largest request body, in bytes.
     pub max_body_bytes: usize,
+    /// How much memory the bodies of all requests may take together, in bytes; more get 503.
+    pub max_body_memory: usize,
     /// The largest request head, in bytes, at least 8192.
     pub max_header_bytes: usize,
     /// How many header fields a request may have.
@@ -75,6 +77,7 @@ impl Default for Server {
             admin_token: None,
             client_keys: Vec::new(),
             max_body_bytes: 8 << 20,
+            max_body_memory: 256 << 20,
             max_header_bytes: 32 << 10,
             max_headers: 64,
             max_connections: 4096,

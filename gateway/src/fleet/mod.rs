@@ -1,6 +1,9 @@
 //! The providers and routes of the configuration in force, and the breakers, which outlive it.
 
+mod answers;
+mod conversations;
 mod provider;
+mod route;
 mod upstream;
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,7 +12,11 @@ use std::sync::Arc;
 use cutout::Snapshot;
 use secrecy::SecretString;
 
-pub use provider::Provider;
+pub use answers::Answers;
+pub use conversations::Conversations;
+pub use provider::{Endpoint, Provider};
+pub(crate) use route::choose;
+pub use route::{Route, Target};
 pub use upstream::{InFlight, Upstream};
 
 use crate::config::{self, Config, File, Problem, Scope, Version};
@@ -35,28 +42,6 @@ pub struct Fleet {
     pub admin_token: Option<SecretString>,
     /// The keys of clients; empty if none is asked for.
     pub client_keys: Vec<SecretString>,
-}
-
-/// One model that clients may ask for.
-#[derive(Debug)]
-pub struct Route {
-    /// What the configuration says of it.
-    pub settings: config::Route,
-    /// The targets in the order in which they are tried.
-    pub queue: Vec<Target>,
-    /// The target on trial, and its share of the requests.
-    pub canary: Option<(Target, f64)>,
-}
-
-/// A provider, the model to ask it for, and the breaker in between.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// The provider.
-    pub provider: Arc<Provider>,
-    /// The breaker.
-    pub upstream: Arc<Upstream>,
-    /// The model's name there.
-    pub model: String,
 }
 
 impl Fleet {
@@ -109,23 +94,29 @@ impl Fleet {
                 model: model.to_owned(),
             })
         };
-        let routes = file.config.route.iter().map(|settings| {
-            let queue = settings.queue.iter();
-            let queue = queue
-                .filter_map(|entry| target(settings, &entry.provider, entry.model.as_deref()))
-                .collect();
-            let canary = settings.canary.as_ref().and_then(|canary| {
-                let target = target(settings, &canary.provider, canary.model.as_deref())?;
-                Some((target, canary.share))
-            });
-            let route = Route {
-                settings: settings.clone(),
-                queue,
-                canary,
+        let mut routes = HashMap::new();
+        for (index, settings) in file.config.route.iter().enumerate() {
+            let listed = |targets: &[config::Target]| {
+                let targets = targets.iter();
+                targets
+                    .filter_map(|entry| target(settings, &entry.provider, entry.model.as_deref()))
+                    .collect()
             };
-            (settings.model.clone(), Arc::new(route))
-        });
-        let routes = routes.collect();
+            let canary = settings.canary.as_ref();
+            let canary = canary
+                .and_then(|canary| target(settings, &canary.provider, canary.model.as_deref()));
+            let old = before.and_then(|before| before.routes.get(&settings.model));
+            let route = Route::new(
+                settings.clone(),
+                listed(&settings.queue),
+                canary,
+                listed(&settings.degraded.models),
+                old.map(AsRef::as_ref),
+            );
+            let route = route
+                .map_err(|error| file.problem(&format!("route[{index}]"), &error.to_string()))?;
+            routes.insert(settings.model.clone(), Arc::new(route));
+        }
         let server = &file.config.server;
         let admin_token = server.admin_token.as_ref().map(|source| source.read());
         let admin_token = admin_token

@@ -6,6 +6,7 @@ use http::{HeaderValue, Uri};
 use secrecy::ExposeSecret;
 use tokio::sync::Semaphore;
 
+use crate::client::Client;
 use crate::config;
 
 /// A provider, ready to be called.
@@ -17,6 +18,18 @@ pub struct Provider {
     pub slots: Arc<Semaphore>,
     /// The `Authorization` header, marked as sensitive so that no log shows it.
     pub authorization: Option<HeaderValue>,
+    /// The connections to it.
+    pub client: Client,
+    uris: [Uri; 2],
+}
+
+/// What a provider can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// `/chat/completions`.
+    Chat,
+    /// `/embeddings`.
+    Embeddings,
 }
 
 impl Provider {
@@ -41,18 +54,28 @@ impl Provider {
                 settings.max_in_flight.min(Semaphore::MAX_PERMITS),
             )),
         };
+        let limits = |settings: &config::Provider| settings.limits.connect;
+        let client = match before {
+            Some(before) if limits(&before.settings) == limits(&settings) => before.client.clone(),
+            _ => Client::new(settings.limits.connect.get()),
+        };
+        let base = settings.base_url.trim_end_matches('/');
+        let uri = |path| Uri::try_from(format!("{base}{path}")).map_err(|error| error.to_string());
+        let uris = [uri("/chat/completions")?, uri("/embeddings")?];
         Ok(Self {
             settings,
             slots,
             authorization,
+            client,
+            uris,
         })
     }
 
-    /// The address of an endpoint, say `/chat/completions`.
-    pub fn uri(&self, endpoint: &str) -> Result<Uri, http::uri::InvalidUri> {
-        Uri::try_from(format!(
-            "{}{endpoint}",
-            self.settings.base_url.trim_end_matches('/')
-        ))
+    /// The address of an endpoint.
+    pub fn uri(&self, endpoint: Endpoint) -> &Uri {
+        match endpoint {
+            Endpoint::Chat => &self.uris[0],
+            Endpoint::Embeddings => &self.uris[1],
+        }
     }
 }

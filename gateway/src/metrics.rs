@@ -1,0 +1,84 @@
+//! Prometheus metrics.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use http::StatusCode;
+use metrics::{counter, gauge, histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+use crate::fleet::Endpoint;
+use crate::gateway::Gateway;
+
+/// A request being measured.
+#[derive(Debug)]
+pub(crate) struct Request {
+    endpoint: &'static str,
+    since: Instant,
+}
+
+impl Request {
+    pub(crate) fn start(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint: match endpoint {
+                Endpoint::Chat => "chat",
+                Endpoint::Embeddings => "embeddings",
+            },
+            since: Instant::now(),
+        }
+    }
+
+    /// Its answer has begun.
+    pub(crate) fn end(self, status: StatusCode) {
+        let status = match status.as_u16() {
+            200..300 => "2xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        counter!("gateway_requests_total", "endpoint" => self.endpoint, "status" => status)
+            .increment(1);
+        histogram!("gateway_request_seconds", "endpoint" => self.endpoint)
+            .record(self.since.elapsed().as_secs_f64());
+    }
+}
+
+/// All metrics in the text format of Prometheus.
+pub(crate) fn render(gateway: &Gateway) -> String {
+    let handle = handle();
+    let fleet = gateway.fleet.load();
+    for upstream in fleet.upstreams.values() {
+        let name = upstream.name.clone();
+        gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
+        let totals = upstream.totals();
+        for (outcome, count) in [
+            ("success", totals.successes),
+            ("failure", totals.failures),
+            ("timeout", totals.timeouts),
+            ("ignored", totals.ignored),
+            ("rejected", totals.rejected),
+        ] {
+            counter!("gateway_calls_total", "breaker" => name.clone(), "outcome" => outcome)
+                .absolute(count);
+        }
+        counter!("gateway_retries_total", "breaker" => name).absolute(totals.retries);
+    }
+    handle.run_upkeep();
+    handle.render()
+}
+
+/// Installs the recorder of this process, once.
+pub(crate) fn handle() -> &'static PrometheusHandle {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    HANDLE.get_or_init(|| {
+        let buckets = [0.001, 0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 20.0, 60.0, 300.0];
+        let builder = PrometheusBuilder::new();
+        let builder = builder
+            .set_buckets(&buckets)
+            .unwrap_or_else(|_| PrometheusBuilder::new());
+        let recorder = builder.build_recorder();
+        let handle = recorder.handle();
+        // Another recorder may be there already; then it has the metrics.
+        let _ = metrics::set_global_recorder(recorder);
+        handle
+    })
+}

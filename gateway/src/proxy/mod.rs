@@ -1,0 +1,241 @@
+//! The way of a request: route, semaphore, breaker, retry, provider, in this order.
+//!
+//! 1. The body is read whole, within limits, before anything of a provider is held. So a slow client holds none.
+//! 2. The route by the model's name; a conversation goes first to whom it was with last.
+//! 3. A provider that has all the requests it may have is passed over, its breaker unasked.
+//! 4. The breaker gives a permit or a rejection; a rejected target is passed over.
+//! 5. All attempts at a provider happen under that one permit and are one outcome.
+//! 6. What fails moves on to the next target, as long as nothing has gone to the client and the request is not itself at fault.
+//!
+//! A client that goes away drops all of it at once.
+
+mod ask;
+mod attempt;
+mod call;
+mod failed;
+mod failover;
+mod headers;
+mod pour;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use cutout::Outcome;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::admin::{bearer, same};
+use crate::fleet::{Endpoint, Fleet, Route};
+use crate::gateway::Gateway;
+use crate::metrics;
+use crate::openai::{ApiError, TRIED, Tried, listed};
+use ask::Ask;
+use attempt::Answer;
+use failover::{Found, Search};
+
+/// Says on an answer who gave it.
+const PROVIDER: HeaderName = HeaderName::from_static("x-cutout-provider");
+
+/// Says of an answer that it is a lesser one, and which kind.
+const DEGRADED: HeaderName = HeaderName::from_static("x-cutout-degraded");
+
+/// `POST /v1/chat/completions`.
+pub(crate) async fn chat(State(gateway): State<Arc<Gateway>>, request: Request<Body>) -> Response {
+    handle(&gateway, Endpoint::Chat, request).await
+}
+
+/// `POST /v1/embeddings`.
+pub(crate) async fn embeddings(
+    State(gateway): State<Arc<Gateway>>,
+    request: Request<Body>,
+) -> Response {
+    handle(&gateway, Endpoint::Embeddings, request).await
+}
+
+async fn handle(gateway: &Gateway, endpoint: Endpoint, request: Request<Body>) -> Response {
+    let measured = metrics::Request::start(endpoint);
+    let response = answer(gateway, endpoint, request)
+        .await
+        .unwrap_or_else(ApiError::into_response);
+    measured.end(response.status());
+    response
+}
+
+async fn answer(
+    gateway: &Gateway,
+    endpoint: Endpoint,
+    request: Request<Body>,
+) -> Result<Response, ApiError> {
+    // The configuration that this request goes by, to its end.
+    let fleet = gateway.fleet.load_full();
+    let (head, body) = request.into_parts();
+    check_key(&fleet, &head.headers)?;
+    let _place = place(&gateway.places.requests, "requests")?;
+    let server = &fleet.config.server;
+    let conversation = |route: &Route| conversation(route, &head.headers);
+    let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
+    let Some(route) = fleet.routes.get(&ask.model) else {
+        let message = format!("the model {:?} does not exist here", ask.model);
+        return Err(
+            ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"),
+        );
+    };
+    let place = if ask.stream {
+        Some(place(&gateway.places.streams, "streams")?)
+    } else {
+        None
+    };
+    let mut search = Search::new(route, endpoint, &ask, conversation(route));
+    if let Some(found) = search.in_queue().await? {
+        if let Answer::Whole { body, .. } = &found.answer {
+            route.answers.keep(endpoint, &ask.body, body);
+        }
+        return Ok(respond(
+            found,
+            &search.tried,
+            server.stall_timeout.get(),
+            place,
+        ));
+    }
+    if let Some(found) = search.in_degraded().await? {
+        let mut response = respond(found, &search.tried, server.stall_timeout.get(), place);
+        response
+            .headers_mut()
+            .insert(DEGRADED, HeaderValue::from_static("model"));
+        return Ok(response);
+    }
+    if let Some(body) = route.answers.get(endpoint, &ask.body) {
+        let mut response = whole(StatusCode::OK, HeaderMap::new(), body);
+        response
+            .headers_mut()
+            .insert(DEGRADED, HeaderValue::from_static("cached"));
+        note_tried(&mut response, &search.tried);
+        return Ok(response);
+    }
+    Err(search.nothing_left())
+}
+
+fn check_key(fleet: &Fleet, headers: &HeaderMap) -> Result<(), ApiError> {
+    use secrecy::ExposeSecret;
+    if fleet.client_keys.is_empty() {
+        return Ok(());
+    }
+    let given = bearer(headers).unwrap_or_default();
+    // All are compared, so that the time does not tell which one came close.
+    let known = fleet
+        .client_keys
+        .iter()
+        .fold(false, |known, key| same(given, key.expose_secret()) | known);
+    if known {
+        return Ok(());
+    }
+    let message = "send a key of this gateway as 'Authorization: Bearer …'";
+    Err(ApiError::invalid(
+        StatusCode::UNAUTHORIZED,
+        "invalid_api_key",
+        message,
+    ))
+}
+
+fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, ApiError> {
+    Arc::clone(places).try_acquire_owned().map_err(|_| {
+        let message = format!("the gateway has all the {what} it may have; try again soon");
+        ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+            .retry_after(Duration::from_secs(1))
+    })
+}
+
+/// The key of the conversation that a request belongs to.
+fn conversation(route: &Route, headers: &HeaderMap) -> Option<u64> {
+    let value = headers.get(route.settings.sticky_header.as_deref()?)?;
+    let mut hasher = DefaultHasher::new();
+    value.as_bytes().hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+fn respond(
+    found: Found,
+    tried: &[Tried],
+    stall: Duration,
+    place: Option<OwnedSemaphorePermit>,
+) -> Response {
+    let Found { answer, call } = found;
+    let provider = HeaderValue::try_from(call.target().provider.settings.name.as_str());
+    let mut response = match (answer, place) {
+        (
+            Answer::Whole {
+                status,
+                headers,
+                body,
+            },
+            _,
+        ) => {
+            call.settle(Outcome::Success);
+            whole(status, headers, body)
+        }
+        (Answer::Stream(stream), Some(place)) => {
+            let headers = stream.headers.clone();
+            let mut response = Response::new(Body::new(pour::pour(stream, call, stall, place)));
+            *response.headers_mut() = headers;
+            let headers = response.headers_mut();
+            headers.insert(
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("text/event-stream"),
+            );
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            // Proxies in between must not wait for more.
+            headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+            response
+        }
+        (Answer::Stream(_), None) => unreachable!("a stream is begun only for who asked for one"),
+    };
+    if let Ok(provider) = provider {
+        response.headers_mut().insert(PROVIDER, provider);
+    }
+    note_tried(&mut response, tried);
+    response
+}
+
+fn whole(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+fn note_tried(response: &mut Response, tried: &[Tried]) {
+    if !tried.is_empty()
+        && let Ok(tried) = HeaderValue::try_from(listed(tried))
+    {
+        response.headers_mut().insert(TRIED, tried);
+    }
+}
+
+/// How much the gateway may hold at once.
+#[derive(Debug)]
+pub struct Places {
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+    /// For the bodies of requests.
+    memory: Arc<Semaphore>,
+}
+
+impl Places {
+    /// As the configuration at the start has it.
+    pub(crate) fn new(server: &crate::config::Server) -> Self {
+        let semaphore =
+            |places: usize| Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
+        Self {
+            requests: semaphore(server.max_requests),
+            streams: semaphore(server.max_streams),
+            memory: semaphore(ask::memory(server.max_body_memory)),
+        }
+    }
+}
