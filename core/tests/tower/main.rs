@@ -1,6 +1,9 @@
 //! The layer before a service that holds it to `tower`'s contract, and among other layers.
 
 mod admission;
+mod attempts;
+mod balance;
+mod queues;
 mod settling;
 mod strict;
 
