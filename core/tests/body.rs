@@ -92,7 +92,9 @@ impl Body for Frames {
     }
 }
 
-fn poll<B: Body + Unpin>(body: &mut B) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+type Next<B> = Option<Result<Frame<<B as Body>::Data>, <B as Body>::Error>>;
+
+fn poll<B: Body + Unpin>(body: &mut B) -> Poll<Next<B>> {
     Pin::new(body).poll_frame(&mut Context::from_waker(Waker::noop()))
 }
 
