@@ -26,6 +26,8 @@ pub mod http;
 mod hub;
 #[cfg(any(feature = "stream", feature = "body"))]
 mod limit;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
 mod operate;
@@ -51,6 +53,8 @@ pub mod tokio;
 mod totals;
 #[cfg(feature = "tower")]
 pub mod tower;
+#[cfg(feature = "tracing")]
+pub mod tracing;
 mod window;
 mod word;
 

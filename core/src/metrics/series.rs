@@ -1,0 +1,59 @@
+//! The names, units and help texts of the series.
+
+use metrics::{Unit, describe_counter, describe_gauge};
+
+pub(super) const STATE: &str = "cutout_breaker_state";
+pub(super) const WAIT: &str = "cutout_breaker_wait_seconds";
+pub(super) const PROBES: &str = "cutout_breaker_probes_in_flight";
+pub(super) const SAMPLES: &str = "cutout_breaker_window_samples";
+pub(super) const FAILURES: &str = "cutout_breaker_window_failures";
+pub(super) const TIMEOUTS: &str = "cutout_breaker_window_timeouts";
+pub(super) const SLOW: &str = "cutout_breaker_window_slow";
+pub(super) const CALLS: &str = "cutout_breaker_calls_total";
+pub(super) const REJECTIONS: &str = "cutout_breaker_rejections_total";
+pub(super) const TRANSITIONS: &str = "cutout_breaker_transitions_total";
+pub(super) const STALE: &str = "cutout_breaker_stale_total";
+pub(super) const LISTENER_PANICS: &str = "cutout_breaker_listener_panics_total";
+
+/// Gives the recorder the units and help texts of all series. Once, after it is
+/// installed, is enough; exporters do without as well.
+pub fn describe() {
+    for (name, unit, help) in [
+        (
+            STATE,
+            Unit::Count,
+            "State of the circuit breaker: 0 closed, 1 open, 2 half-open, 3 forced open, 4 disabled, 5 observe-only",
+        ),
+        (
+            WAIT,
+            Unit::Seconds,
+            "Wait left until a call may be admitted",
+        ),
+        (PROBES, Unit::Count, "Probes granted and not settled"),
+        (SAMPLES, Unit::Count, "Outcomes in the window"),
+        (
+            FAILURES,
+            Unit::Count,
+            "Failures in the window, timeouts among them",
+        ),
+        (TIMEOUTS, Unit::Count, "Timeouts in the window"),
+        (SLOW, Unit::Count, "Slow calls in the window"),
+    ] {
+        describe_gauge!(name, unit, help);
+    }
+    for (name, help) in [
+        (CALLS, "Calls that were admitted, by how they ended"),
+        (
+            REJECTIONS,
+            "Calls that were not admitted, by the state that rejected them",
+        ),
+        (
+            TRANSITIONS,
+            "Transitions, by the state after and what made them",
+        ),
+        (STALE, "Outcomes that came after their generation had ended"),
+        (LISTENER_PANICS, "Panics of listeners"),
+    ] {
+        describe_counter!(name, Unit::Count, help);
+    }
+}

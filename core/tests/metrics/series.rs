@@ -1,0 +1,288 @@
+//! What the series say of a breaker.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use cutout::{Breaker, Cause, Config, ManualClock, Outcome, SlowRule, State, Window};
+use proptest::prelude::*;
+use serde::Serialize;
+
+use crate::page::Scraper;
+use crate::{WAIT, fragile};
+
+#[test]
+fn each_state_has_its_number() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock).build().unwrap();
+    let state = || Scraper::new().observe(&breaker).page().value("state", "");
+    assert_eq!(state(), 0.0);
+    breaker.allow().unwrap().failure();
+    assert_eq!(state(), 1.0);
+    clock.advance(WAIT);
+    let probe = breaker.allow().unwrap();
+    assert_eq!(state(), 2.0);
+    drop(probe);
+    breaker.force_open(None, "");
+    assert_eq!(state(), 3.0);
+    breaker.disable("");
+    assert_eq!(state(), 4.0);
+    breaker.observe_only("");
+    assert_eq!(state(), 5.0);
+}
+
+#[test]
+fn a_wait_that_is_over_reads_as_half_open_before_any_call() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock).build().unwrap();
+    breaker.allow().unwrap().failure();
+    clock.advance(WAIT);
+    let scraper = Scraper::new();
+    let page = scraper.observe(&breaker).page();
+    assert_eq!(page.value("state", ""), 2.0);
+    assert_eq!(page.value("wait_seconds", ""), 0.0);
+    assert_eq!(breaker.generation(), 1, "and nothing has happened");
+}
+
+#[test]
+fn the_wait_left_shrinks_and_without_an_end_is_infinite() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock).build().unwrap();
+    let wait = || {
+        Scraper::new()
+            .observe(&breaker)
+            .page()
+            .value("wait_seconds", "")
+    };
+    assert_eq!(wait(), 0.0);
+    breaker.allow().unwrap().failure();
+    assert_eq!(wait(), 10.0);
+    clock.advance(Duration::from_millis(6500));
+    assert_eq!(wait(), 3.5);
+    breaker.force_open(None, "maintenance");
+    assert_eq!(wait(), f64::INFINITY);
+}
+
+#[test]
+fn calls_are_counted_by_kind_and_outcome() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock).build().unwrap();
+    breaker.allow().unwrap().success();
+    breaker.allow().unwrap().ignore();
+    drop(breaker.allow().unwrap());
+    let late = breaker.allow().unwrap();
+    breaker.allow().unwrap().timeout();
+    breaker.allow().unwrap_err();
+    clock.advance(WAIT);
+    let probe = breaker.allow().unwrap();
+    let scraper = Scraper::new();
+    assert_eq!(
+        scraper
+            .observe(&breaker)
+            .page()
+            .value("probes_in_flight", ""),
+        1.0
+    );
+    probe.failure();
+    late.failure();
+
+    // Twice, which changes nothing.
+    let page = scraper.observe(&breaker).observe(&breaker).page();
+    let calls = |kind: &str, outcome: &str| {
+        page.value(
+            "calls_total",
+            &format!("kind=\"{kind}\",outcome=\"{outcome}\""),
+        )
+    };
+    for outcome in ["success", "failure", "timeout", "ignored", "abandoned"] {
+        assert_eq!(calls("normal", outcome), 1.0, "{outcome}");
+    }
+    assert_eq!(calls("probe", "failure"), 1.0);
+    assert_eq!(page.sum("calls_total"), 6.0);
+    assert_eq!(page.value("stale_total", ""), 1.0);
+    assert_eq!(page.value("rejections_total", "state=\"open\""), 1.0);
+    assert_eq!(page.sum("rejections_total"), 1.0);
+    let transitions = |labels| page.value("transitions_total", labels);
+    assert_eq!(
+        transitions("to=\"open\",cause=\"consecutive_failures\""),
+        1.0
+    );
+    assert_eq!(transitions("to=\"half_open\",cause=\"wait_elapsed\""), 1.0);
+    assert_eq!(transitions("to=\"open\",cause=\"probe_failed\""), 1.0);
+    assert_eq!(transitions("to=\"closed\",cause=\"probes_passed\""), 0.0);
+}
+
+#[test]
+fn the_window_is_shown() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock)
+        .consecutive_failures(None)
+        .window(Window::count(100))
+        .min_calls(100)
+        .slow(SlowRule {
+            limit: WAIT,
+            ratio: 1.0,
+        })
+        .build()
+        .unwrap();
+    breaker.allow().unwrap().done_after(Outcome::Success, WAIT);
+    breaker.allow().unwrap().failure();
+    breaker.allow().unwrap().timeout();
+    breaker.allow().unwrap().success();
+    let page = Scraper::new().observe(&breaker).page();
+    let window = ["samples", "failures", "timeouts", "slow"]
+        .map(|of| page.value(&format!("window_{of}"), ""));
+    assert_eq!(window, [4.0, 2.0, 1.0, 1.0]);
+}
+
+#[test]
+fn listeners_that_panic_are_shown() {
+    let breaker = fragile(&ManualClock::new())
+        .listener(|_| std::panic::resume_unwind(Box::new("a bad listener")))
+        .build()
+        .unwrap();
+    breaker.allow().unwrap().failure();
+    let page = Scraper::new().observe(&breaker).page();
+    assert_eq!(page.value("listener_panics_total", ""), 1.0);
+}
+
+#[test]
+fn breakers_are_told_apart_by_name() {
+    let clock = ManualClock::new();
+    let [search, billing] =
+        ["search", "a \"quoted\" one"].map(|name| fragile(&clock).name(name).build().unwrap());
+    billing.allow().unwrap().failure();
+    let scraper = Scraper::new();
+    let page = scraper.observe(&search).observe(&billing).page();
+    assert_eq!(page.value("state", ""), 0.0);
+    assert_eq!(page.of(r#"a \"quoted\" one"#, "state", ""), 1.0);
+}
+
+#[test]
+fn a_breaker_that_does_not_count_shows_its_state_all_the_same() {
+    let breaker = Breaker::builder().name("search").build().unwrap();
+    let page = Scraper::new().observe(&breaker).page();
+    assert_eq!(page.value("state", ""), 0.0);
+    assert_eq!(page.sum("calls_total"), 0.0);
+    assert!(!page.names().contains("cutout_breaker_calls_total"));
+}
+
+#[test]
+fn names_units_and_docs_agree() {
+    let scraper = Scraper::new();
+    let breaker = fragile(&ManualClock::new()).build().unwrap();
+    let page = scraper.describe().observe(&breaker).page();
+    let text = scraper.text();
+    let docs = include_str!("../../src/metrics/mod.rs");
+    for &name in &page.names() {
+        let kind = if name.ends_with("_total") {
+            "counter"
+        } else {
+            "gauge"
+        };
+        assert!(text.contains(&format!("# TYPE {name} {kind}")), "{name}");
+        assert!(
+            text.contains(&format!("# HELP {name} ")),
+            "{name} is not described"
+        );
+        let row = |line: &str| line.contains(&format!("`{name}`")) && line.contains(kind);
+        assert!(docs.lines().any(row), "{name} is not in the docs");
+    }
+    let documented = docs
+        .lines()
+        .filter(|line| line.starts_with("//! | `cutout_"));
+    assert_eq!(documented.count(), page.names().len());
+}
+
+#[test]
+fn labels_are_the_names_that_serde_uses() {
+    fn written(value: impl Serialize) -> String {
+        serde_json::to_string(&value).unwrap().replace('"', "")
+    }
+    let states = [
+        State::Closed,
+        State::Open,
+        State::HalfOpen,
+        State::ForcedOpen,
+        State::Disabled,
+        State::ObserveOnly,
+    ];
+    for state in states {
+        assert_eq!(written(state), state.label());
+    }
+    let causes = [
+        Cause::ConsecutiveFailures,
+        Cause::FailureRatio,
+        Cause::TimeoutRatio,
+        Cause::SlowRatio,
+        Cause::ProbeFailed,
+        Cause::ProbeTimedOut,
+        Cause::ProbeSlow,
+        Cause::ProbesInconclusive,
+        Cause::ProbesPassed,
+        Cause::WaitElapsed,
+        Cause::LeaseLost,
+        Cause::Operator,
+        Cause::Reconfigured,
+    ];
+    for cause in causes {
+        assert_eq!(written(cause), cause.label());
+    }
+}
+
+proptest! {
+    /// Whatever happens to a breaker, all its transitions are among the series.
+    #[test]
+    fn no_transition_is_without_a_series(steps in prop::collection::vec(0_u32..14, 0..200)) {
+        let clock = ManualClock::new();
+        let heard = Arc::new(AtomicU32::new(0));
+        let breaker = {
+            let heard = Arc::clone(&heard);
+            fragile(&clock)
+                .window(Window::count(4))
+                .min_calls(2)
+                .consecutive_failures(3)
+                .timeout_ratio(0.3)
+                .slow(SlowRule { limit: WAIT, ratio: 0.4 })
+                .max_inconclusive(2)
+                .listener(move |_| {
+                    heard.fetch_add(1, Ordering::Relaxed);
+                })
+                .build()
+                .unwrap()
+        };
+        let mut held = None;
+        for step in steps {
+            let settle = |outcome| breaker.allow().map(|permit| permit.done(outcome)).ok();
+            match step {
+                0 | 1 => drop(settle(Outcome::Success)),
+                2 | 3 => drop(settle(Outcome::Failure)),
+                4 => drop(settle(Outcome::Timeout)),
+                5 => drop(settle(Outcome::Ignored)),
+                6 => drop(breaker.allow().map(|permit| permit.done_after(Outcome::Success, WAIT))),
+                7 => held = breaker.allow().ok(),
+                8 => clock.advance(WAIT),
+                9 => clock.advance(WAIT * 10),
+                10 => breaker.observe_only("watch"),
+                11 => breaker.close("enough"),
+                12 => breaker.force_open(is_even(breaker.generation()).then_some(WAIT), "stop"),
+                _ => {
+                    let count = 4 + breaker.generation() % 3;
+                    let config = Config { window: Window::count(count), ..breaker.config() };
+                    breaker.reconfigure(config).unwrap();
+                    if count == 5 {
+                        breaker.disable("and off");
+                    }
+                }
+            }
+        }
+        drop(held);
+        let page = Scraper::new().observe(&breaker).page();
+        let heard = f64::from(heard.load(Ordering::Relaxed));
+        prop_assert_eq!(page.sum("transitions_total"), heard);
+    }
+}
+
+const fn is_even(number: u32) -> bool {
+    number.is_multiple_of(2)
+}
