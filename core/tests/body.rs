@@ -319,3 +319,26 @@ fn three_bodies_that_break_after_good_headers_open_the_breaker() {
     }
     assert_eq!(breaker.state(), State::Open);
 }
+
+#[test]
+fn a_grpc_answer_of_headers_alone_is_judged_by_them() {
+    for (status, expected) in [("0", Outcome::Success), ("14", Outcome::Failure)] {
+        let breaker = breaker();
+        let layer = BreakerLayer::new(breaker.clone())
+            .classify(GrpcStatus)
+            .through_body(GrpcStatus);
+        let mut service = layer.layer(tower::service_fn(async |()| {
+            let empty = Frames {
+                foresees_its_end: true,
+                ..frames([])
+            };
+            Response::builder()
+                .header("grpc-status", status)
+                .body(empty)
+        }));
+        let call = async { service.ready().await?.call(()).await };
+        let response = call.now_or_never().unwrap().unwrap();
+        read_to_end(response.into_body()).unwrap();
+        assert_eq!(recorded(&breaker), [expected]);
+    }
+}

@@ -17,7 +17,12 @@ impl Model {
 
     /// Whether [`allow`](Self::allow) would grant now.
     pub fn is_available(&self, now: u64) -> bool {
-        self.clone().allow(now).is_ok()
+        self.refusal(now).is_none()
+    }
+
+    /// The rejection that [`allow`](Self::allow) would give now.
+    pub fn refusal(&self, now: u64) -> Option<Rejected> {
+        self.clone().allow(now).err()
     }
 
     /// The generation.

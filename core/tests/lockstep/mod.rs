@@ -269,6 +269,7 @@ impl Lockstep {
         assert_eq!(breaker.state(), model.state(now), "state");
         assert_eq!(breaker.generation(), model.generation(), "generation");
         assert_eq!(breaker.is_available(), model.is_available(now), "available");
+        assert_eq!(breaker.refusal(), model.refusal(now), "refusal");
         let snapshot = model.snapshot(now, self.clock.unix_time());
         assert_eq!(breaker.snapshot(), snapshot, "snapshot");
         assert_eq!(breaker.stale(), model.stale(), "stale outcomes");
