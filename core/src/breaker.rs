@@ -9,7 +9,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Window};
+use crate::config::Config;
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Left;
@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::{Acquire, AtomicU64, Relaxed};
 use crate::totals::Totals;
-use crate::word::{Shape, Word};
+use crate::word::Word;
 
 /// A circuit breaker.
 ///
@@ -119,7 +119,8 @@ impl<C> Breaker<C> {
             // Both Acquire: pair with the turns in `reconfigure`. Within one turn,
             // the slot that the word goes with, before or after its move, is whole.
             let turn = self.turns.load(Acquire);
-            let config = self.engine.terms(self.engine.word.load()).config();
+            let word = self.engine.word.load();
+            let config = self.engine.terms(word).config(self.engine.window(word));
             if self.turns.load(Acquire) == turn {
                 return config;
             }
@@ -203,29 +204,23 @@ impl<C: Clock> Breaker<C> {
         let now = Reading::new(self);
         loop {
             let word = self.engine.word.load();
-            let shape = self.engine.terms(word).shape();
-            let samples = if word.is_recording() {
+            let by_samples = word.is_recording() && !word.is_by_time();
+            let samples = if by_samples {
                 // They are of one word of this generation, which has been.
-                self.engine.samples(word, shape)
+                self.engine.samples(word)
             } else {
                 Some(Vec::new())
             };
-            let snapshot = samples.and_then(|samples| self.describe(word, shape, samples, &now));
+            let snapshot = samples.and_then(|samples| self.describe(word, samples, &now));
             if let Some(snapshot) = snapshot
-                && (word.is_recording() || self.engine.is_current(word))
+                && (by_samples || self.engine.is_current(word))
             {
                 return snapshot;
             }
         }
     }
 
-    fn describe(
-        &self,
-        word: Word,
-        shape: Shape,
-        samples: Vec<Sample>,
-        now: &Reading<'_, C>,
-    ) -> Option<Snapshot> {
+    fn describe(&self, word: Word, samples: Vec<Sample>, now: &Reading<'_, C>) -> Option<Snapshot> {
         let mut snapshot = Snapshot {
             state: word.state(),
             generation: word.generation(),
@@ -235,11 +230,19 @@ impl<C: Clock> Breaker<C> {
             probes_out: 0,
             probes_passed: 0,
             probes_inconclusive: 0,
-            window: Window::Count(shape.size),
+            window: self.engine.window(word),
             samples,
+            buckets: Vec::new(),
+            failures_in_a_row: 0,
             taken: self.clock.unix_time(),
         };
         match word.state() {
+            State::Closed | State::ObserveOnly if word.is_by_time() => {
+                let (slot, generation) = (word.slot(), word.generation());
+                let timeline = self.engine.timeline();
+                snapshot.buckets = timeline.buckets(slot, generation, now.get());
+                snapshot.failures_in_a_row = word.run();
+            }
             State::Closed | State::ObserveOnly | State::Disabled => {}
             State::Open | State::ForcedOpen => {
                 let deadline = self.engine.deadline_of(word)?;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::annex::Annex;
 use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock, saturating_nanos};
 use crate::config::{Config, OpenWait, SlowRule, Window};
@@ -14,14 +15,14 @@ use crate::engine::Engine;
 use crate::error::ConfigError;
 use crate::event::Event;
 use crate::hub::{Hub, Listener, SlotListener};
-use crate::outcome::Outcome;
+use crate::outcome::{Counts, Outcome, Sample};
 use crate::rules;
 use crate::settings::Settings;
 use crate::side::SideCell;
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::AtomicU64;
-use crate::window::count::{Far, Near, Ring, Slot, near_words};
+use crate::window::count::{Near, Ring, Slot, near_words};
 use crate::word::{AtomicWord, MAX_ATTEMPT, Recorder, Shape, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
@@ -282,18 +283,17 @@ impl<C: Clock> Builder<C> {
     pub fn build(self) -> Result<Breaker<C>, ConfigError> {
         self.config.validate()?;
         let config = &self.config;
-        let Window::Count(size) = config.window;
         let near = near_words();
-        let far = Far::default();
-        far.reserve(size);
+        let annex = Annex::default();
+        annex.reserve(config.window);
         let start = self.clock.now();
         let first = match &self.restored {
             Some(snapshot) => {
-                let ring = Ring {
+                let room = Room {
                     near: Near(&near),
-                    far: &far,
+                    annex: &annex,
                 };
-                First::restored(config, snapshot, ring, self.clock.unix_time(), start)
+                First::restored(config, snapshot, room, self.clock.unix_time(), start)
             }
             None => First::closed(config, Word::before(0)),
         };
@@ -318,7 +318,7 @@ impl<C: Clock> Builder<C> {
                 deadline: SideCell::new(generation, first.deadline.to_coarse().1),
                 leases: [0, 1].map(|_| SideCell::new(generation, 0)),
                 attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
-                far,
+                annex,
             },
             stale: AtomicU64::new(0),
             turns: AtomicU64::new(0),
@@ -367,7 +367,7 @@ impl First {
     fn restored(
         config: &Config,
         snapshot: &Snapshot,
-        ring: Ring<'_>,
+        room: Room<'_>,
         unix_time: Duration,
         seed: u64,
     ) -> Self {
@@ -380,15 +380,13 @@ impl First {
         let after =
             |wait: Duration| Deadline::after(0, saturating_nanos(wait.saturating_sub(passed)));
         match snapshot.state {
-            State::Closed => Self::at_rest(refilled(
-                config,
-                snapshot,
-                ring,
-                before.to_closed(recorder(config)),
-            )),
+            State::Closed => {
+                let word = before.to_closed(recorder(config));
+                Self::at_rest(room.refilled(config, snapshot, passed, word))
+            }
             State::ObserveOnly => {
                 let word = before.to_observe_only(recorder(config));
-                Self::at_rest(refilled(config, snapshot, ring, word))
+                Self::at_rest(room.refilled(config, snapshot, passed, word))
             }
             State::Disabled => Self::at_rest(before.to_disabled()),
             State::ForcedOpen => {
@@ -428,26 +426,77 @@ impl First {
 /// What a word that records starts with under `config`.
 fn recorder(config: &Config) -> Recorder {
     Recorder {
-        by_time: false,
+        by_time: matches!(config.window, Window::Time { .. }),
         timed: config.slow.is_some(),
+        in_a_row: config.consecutive_failures.is_some(),
     }
 }
 
-/// `empty` with the window of `snapshot`, if that fits the config.
-fn refilled(config: &Config, snapshot: &Snapshot, ring: Ring<'_>, empty: Word) -> Word {
-    let Window::Count(size) = config.window;
-    let slots: Option<Vec<Slot>> = snapshot.samples.iter().copied().map(Slot::of).collect();
-    let (Some(slots), true) = (slots, snapshot.window == config.window) else {
-        return empty;
-    };
-    let Some(&pending) = slots.last().filter(|_| slots.len() <= size as usize) else {
-        return empty;
-    };
-    for (position, &slot) in (0..).zip(&slots) {
-        // Nobody else has it yet.
-        let _ = ring.write(position, slot, || true);
+/// Where a window is kept that nobody else has yet.
+#[derive(Clone, Copy)]
+struct Room<'a> {
+    near: Near<'a>,
+    annex: &'a Annex,
+}
+
+impl Room<'_> {
+    /// `empty` with the window of `snapshot`, if that fits the config.
+    fn refilled(self, config: &Config, snapshot: &Snapshot, passed: Duration, empty: Word) -> Word {
+        let refilled = match config.window {
+            _ if snapshot.window.kept() != config.window.kept() => None,
+            Window::Count(size) => self.with_samples(size, &snapshot.samples, empty),
+            Window::Time { .. } => self.with_buckets(snapshot, passed, empty).map(|word| {
+                let run = config
+                    .consecutive_failures
+                    .map(|_| snapshot.failures_in_a_row);
+                word.with_run(run.unwrap_or(0))
+            }),
+        };
+        refilled.unwrap_or(empty)
     }
-    let shape = Shape::new(size);
-    let bad = slots.iter().filter(|slot| slot.is_bad()).count() as u32;
-    empty.filled(shape, slots.len() as u32, bad, pending)
+
+    fn with_samples(self, size: u32, samples: &[Sample], empty: Word) -> Option<Word> {
+        let slots: Option<Vec<Slot>> = samples.iter().copied().map(Slot::of).collect();
+        let slots = slots.filter(|slots| slots.len() <= size as usize)?;
+        let &pending = slots.last()?;
+        let ring = Ring {
+            near: self.near,
+            far: self.annex.far(),
+        };
+        for (position, &slot) in (0..).zip(&slots) {
+            // Nobody else has it yet.
+            let _ = ring.write(position, slot, || true);
+        }
+        let bad = slots.iter().filter(|slot| slot.is_bad()).count() as u32;
+        Some(empty.filled(Shape::new(size), slots.len() as u32, bad, pending))
+    }
+
+    fn with_buckets(self, snapshot: &Snapshot, passed: Duration, empty: Word) -> Option<Word> {
+        let buckets = &snapshot.buckets;
+        let is_possible = |counts: Counts| {
+            counts.timeouts <= counts.failures
+                && counts.failures <= counts.samples
+                && counts.slow <= counts.samples
+        };
+        if !buckets.iter().all(|bucket| is_possible(bucket.counts)) {
+            return None;
+        }
+        let timeline = self.annex.timeline()?;
+        let mut restored = Vec::new();
+        for bucket in buckets.iter().filter(|bucket| bucket.counts.samples > 0) {
+            let age = saturating_nanos(bucket.age.saturating_add(passed));
+            restored.extend(
+                timeline
+                    .restored_tick(age)
+                    .map(|tick| (tick, bucket.counts)),
+            );
+        }
+        if !restored.is_sorted_by(|(older, _), (newer, _)| older < newer) {
+            return None;
+        }
+        for (tick, counts) in restored {
+            timeline.refill(empty.generation(), tick, counts);
+        }
+        Some(empty)
+    }
 }

@@ -4,8 +4,10 @@ use alloc::format;
 use core::fmt;
 use core::time::Duration;
 
+use crate::clock::saturating_nanos;
 use crate::error::ConfigError;
 use crate::outcome::Outcome;
+use crate::window::count::NEAR_SIZE;
 
 /// What the ratios are computed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +15,14 @@ use crate::outcome::Outcome;
 pub enum Window {
     /// The last so many outcomes, 1 to 4096.
     Count(u32),
+    /// The outcomes of the last so long, kept in buckets.
+    Time {
+        /// How far back the window goes, 10 ms or more.
+        length: Duration,
+        /// In how many buckets that time is divided, 1 to 60. The window moves on by
+        /// one bucket at a time.
+        buckets: u32,
+    },
 }
 
 impl Window {
@@ -22,6 +32,40 @@ impl Window {
     /// A window over the last `size` outcomes.
     pub const fn count(size: u32) -> Self {
         Self::Count(size)
+    }
+
+    /// The shortest time window.
+    pub const MIN_LENGTH: Duration = Duration::from_millis(10);
+
+    /// The most buckets of a time window.
+    pub const MAX_BUCKETS: u32 = 60;
+
+    /// How many buckets a time window usually has.
+    pub const BUCKETS: u32 = 10;
+
+    /// A window over the outcomes of the last `length`, in `buckets` buckets
+    /// ([`BUCKETS`](Self::BUCKETS) will do).
+    ///
+    /// The newest bucket is the one that fills up, so the window holds the outcomes of
+    /// between `length - length / buckets` and `length`.
+    pub const fn time(length: Duration, buckets: u32) -> Self {
+        Self::Time { length, buckets }
+    }
+
+    /// The window as it is kept: a length above 584 years is that long.
+    pub(crate) fn kept(self) -> Self {
+        match self {
+            Self::Count(_) => self,
+            Self::Time { length, buckets } => Self::Time {
+                length: Duration::from_nanos(saturating_nanos(length)),
+                buckets,
+            },
+        }
+    }
+
+    /// Whether all of it fits beside the breaker's word.
+    pub(crate) const fn is_near(self) -> bool {
+        matches!(self, Self::Count(..=NEAR_SIZE))
     }
 }
 
@@ -95,12 +139,12 @@ impl OpenWait {
 ///
 /// | field | default | legal |
 /// | --- | --- | --- |
-/// | `window` | count 20 | count 1 to 4096 |
-/// | `min_calls` | 10 | 1 to the window's size |
+/// | `window` | count 20 | count 1 to 4096; time 10 ms or more, in 1 to 60 buckets |
+/// | `min_calls` | 10 | 1 to the window's size; 1 to 16,777,215 for a time window |
 /// | `failure_ratio` | 0.5 | above 0, at most 1; or none |
 /// | `timeout_ratio` | none | as above |
 /// | `slow` | none | limit above zero, ratio as above |
-/// | `consecutive_failures` | none | 1 to the window's size |
+/// | `consecutive_failures` | none | as `min_calls`; or none |
 /// | `open_wait` | 30 s, fixed | base above zero, factor finite and at least 1, max at least base, jitter 0 to 100 % |
 /// | `max_probes`, `successes_to_close` | 1, 1 | 1 to 255 |
 /// | `probe_lease` | 60 s | above zero; or none |
@@ -139,7 +183,8 @@ pub struct Config {
     /// Opens when the share of slow calls reaches a ratio.
     pub slow: Option<SlowRule>,
     /// Opens when the last so many recorded outcomes are all failures or
-    /// timeouts, however few calls the window holds.
+    /// timeouts, however few calls the window holds. With a time window they are
+    /// counted however long ago they were, from the time that the rule was set.
     pub consecutive_failures: Option<u32>,
     /// How long the breaker stays open.
     pub open_wait: OpenWait,
@@ -169,6 +214,9 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The most that `min_calls` and `consecutive_failures` may ask of a time window.
+    const MAX_CALLS: u32 = (1 << 24) - 1;
+
     const DEFAULT: Self = Self {
         window: Window::Count(20),
         min_calls: 10,
@@ -225,18 +273,42 @@ impl Config {
     /// what is legal.
     pub fn validate(&self) -> Result<(), ConfigError> {
         const RATIO: &str = "finite, above 0 and at most 1";
-        let Window::Count(size) = self.window;
+        let (most, most_calls, most_in_a_row) = match self.window {
+            Window::Count(size) => {
+                check(
+                    (1..=Window::MAX_COUNT).contains(&size),
+                    "window",
+                    size,
+                    "a count of 1 to 4096",
+                )?;
+                (
+                    size,
+                    "1 to the window's size",
+                    "1 to the window's size, or none",
+                )
+            }
+            Window::Time { length, buckets } => {
+                if length < Window::MIN_LENGTH {
+                    return Err(ConfigError {
+                        field: "window.length",
+                        value: format!("{length:?}"),
+                        legal: "10 ms or more",
+                    });
+                }
+                check(
+                    (1..=Window::MAX_BUCKETS).contains(&buckets),
+                    "window.buckets",
+                    buckets,
+                    "1 to 60",
+                )?;
+                (Self::MAX_CALLS, "1 to 16777215", "1 to 16777215, or none")
+            }
+        };
         check(
-            (1..=Window::MAX_COUNT).contains(&size),
-            "window",
-            size,
-            "a count of 1 to 4096",
-        )?;
-        check(
-            (1..=size).contains(&self.min_calls),
+            (1..=most).contains(&self.min_calls),
             "min_calls",
             self.min_calls,
-            "1 to the window's size",
+            most_calls,
         )?;
         for (field, ratio) in [
             ("failure_ratio", self.failure_ratio),
@@ -251,10 +323,10 @@ impl Config {
         }
         if let Some(run) = self.consecutive_failures {
             check(
-                (1..=size).contains(&run),
+                (1..=most).contains(&run),
                 "consecutive_failures",
                 run,
-                "1 to the window's size, or none",
+                most_in_a_row,
             )?;
         }
         check(

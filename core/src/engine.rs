@@ -2,13 +2,15 @@
 
 use alloc::vec::Vec;
 
+use crate::annex::Annex;
+use crate::config::Window;
 use crate::deadline::Deadline;
 use crate::outcome::{Counts, Sample};
 use crate::settings::{Settings, Terms};
 use crate::side::SideCell;
 use crate::state::{Cause, State};
 use crate::sync::{AtomicU64, Backoff};
-use crate::window::count::{Far, NEAR_WORDS, Near, Ring, Slot};
+use crate::window::count::{NEAR_WORDS, Near, Ring, Slot};
 use crate::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
 
 /// The word and the near ring words come first, in the order of their
@@ -31,7 +33,7 @@ pub(crate) struct Engine {
     /// The re-open attempt of a half-open generation, for the open one that
     /// may follow; there before the word leaves it.
     pub(crate) attempt: SideCell,
-    pub(crate) far: Far,
+    pub(crate) annex: Annex,
 }
 
 /// What came of an attempt to record an outcome.
@@ -62,11 +64,19 @@ impl Engine {
         self.settings.terms(word.slot())
     }
 
+    /// The window that goes with `word`.
+    pub(crate) fn window(&self, word: Word) -> Window {
+        let slot = word.slot();
+        self.terms(word)
+            .count_window()
+            .unwrap_or_else(|| self.timeline().window(slot))
+    }
+
     #[inline]
     fn ring(&self) -> Ring<'_> {
         Ring {
             near: Near(&self.near),
-            far: &self.far,
+            far: self.annex.far(),
         }
     }
 
@@ -230,9 +240,12 @@ impl Engine {
 
     /// Makes a word ready to be left for another generation: a pending outcome
     /// must be in the ring by then. Says what the window holds; `None` if the word has moved meanwhile.
-    pub(crate) fn leave(&self, word: Word) -> Option<Counts> {
+    pub(crate) fn leave(&self, word: Word, now: impl FnOnce() -> u64) -> Option<Counts> {
         if !word.is_recording() {
             return Some(Counts::default());
+        }
+        if word.is_by_time() {
+            return Some(self.counts_by_time(word, now()));
         }
         let shape = self.terms(word).shape();
         let closed = word.closed(shape);
@@ -315,7 +328,8 @@ impl Engine {
     ///
     /// Each round reads the slots that may have changed in the round before,
     /// until the word stands still for one.
-    pub(crate) fn samples(&self, mut word: Word, shape: Shape) -> Option<Vec<Sample>> {
+    pub(crate) fn samples(&self, mut word: Word) -> Option<Vec<Sample>> {
+        let shape = self.terms(word).shape();
         let size = shape.size;
         let ring = self.ring();
         let mut slots: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();

@@ -5,11 +5,13 @@
 extern crate alloc;
 
 mod allow;
+mod annex;
 mod bits;
 #[cfg(feature = "body")]
 pub mod body;
 mod breaker;
 mod builder;
+mod by_time;
 mod call;
 mod call_async;
 pub mod classify;
@@ -66,6 +68,6 @@ pub use error::{CallError, ConfigError, Rejected};
 pub use event::Event;
 pub use outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use permit::{OwnedPermit, Permit};
-pub use snapshot::Snapshot;
+pub use snapshot::{Bucket, Snapshot};
 pub use state::{Cause, State};
 pub use totals::{Endings, Rejections, Totals};

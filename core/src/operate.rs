@@ -63,7 +63,7 @@ impl<C: Clock> Breaker<C> {
         loop {
             let from = self.engine.word.load();
             let recorder = self.engine.terms(from).recorder();
-            let Some(counts) = self.engine.leave(from) else {
+            let Some(counts) = self.engine.leave(from, || now.get()) else {
                 continue;
             };
             let to = action(from, recorder);
@@ -100,7 +100,7 @@ impl<C: Clock> Breaker<C> {
         {
             relax();
         }
-        let moved = self.switch_slot(&config);
+        let moved = self.switch_slot(&config, &now);
         self.turns.fetch_add(1, Release);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
@@ -112,18 +112,22 @@ impl<C: Clock> Breaker<C> {
 
     /// Fills the free config slot and moves the word to it. Says which
     /// transition that was, if it was one.
-    fn switch_slot(&self, config: &Config) -> Option<(Word, Word, Counts)> {
-        let Window::Count(size) = config.window;
-        self.engine.far.reserve(size);
+    fn switch_slot(&self, config: &Config, now: &Reading<'_, C>) -> Option<(Word, Word, Counts)> {
+        let engine = &self.engine;
         // Only this thread, whose turn it is, moves the word to another slot.
-        let slot = self.engine.word.load().slot();
-        self.engine.settings.fill(1 - slot, config);
-        let recorder = self.engine.settings.terms(1 - slot).recorder();
-        let shape = self.engine.settings.terms(slot).shape();
-        let reshapes = shape.size != size;
+        let old = engine.word.load();
+        let (slot, shape) = (1 - old.slot(), engine.terms(old).shape());
+        let reshapes = engine.window(old) != config.window.kept();
+        engine.annex.reserve(config.window);
+        if let Window::Time { length, buckets } = config.window {
+            let window = (length, buckets);
+            engine.timeline().fill(slot, window, !reshapes, now.get());
+        }
+        engine.settings.fill(slot, config);
+        let recorder = engine.settings.terms(slot).recorder();
         loop {
-            let from = self.engine.word.load();
-            let kept = from.with_other_slot(shape, recorder.timed);
+            let from = engine.word.load();
+            let kept = from.with_other_slot(shape, recorder);
             let to = match from.state() {
                 State::Closed if reshapes => kept.to_closed(recorder),
                 State::ObserveOnly if reshapes => kept.to_observe_only(recorder),
@@ -131,14 +135,17 @@ impl<C: Clock> Breaker<C> {
             };
             let renewed = to.generation() != from.generation();
             let counts = if renewed {
-                self.engine.leave(from)
+                engine.leave(from, || now.get())
             } else {
                 Some(Counts::default())
             };
             let Some(counts) = counts else {
                 continue;
             };
-            if self.engine.word.try_move(from, to) {
+            if engine.word.try_move(from, to) {
+                if reshapes && recorder.by_time {
+                    engine.timeline().start(slot, now.get());
+                }
                 return renewed.then_some((from, to, counts));
             }
         }

@@ -114,6 +114,27 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// These counts with one sample more.
+    pub(crate) fn with(self, sample: Sample) -> Self {
+        let failed = sample.outcome != Outcome::Success;
+        Self {
+            samples: self.samples + 1,
+            failures: self.failures + u32::from(failed),
+            timeouts: self.timeouts + u32::from(sample.outcome == Outcome::Timeout),
+            slow: self.slow + u32::from(sample.slow),
+        }
+    }
+
+    /// The sum of both.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            samples: self.samples.saturating_add(other.samples),
+            failures: self.failures.saturating_add(other.failures),
+            timeouts: self.timeouts.saturating_add(other.timeouts),
+            slow: self.slow.saturating_add(other.slow),
+        }
+    }
+
     /// These counts after `incoming` has pushed `outgoing` out.
     pub(crate) fn shifted(self, incoming: Self, outgoing: Self) -> Self {
         // Saturating: counts read while the window moves on may disagree; they are

@@ -48,16 +48,38 @@ impl Rules {
         [self.failure_ratio, self.timeout_ratio, self.slow_ratio]
             .into_iter()
             .filter(|&ratio| ratio > 0.0)
-            .map(|ratio| {
-                // The product may be off by a rounding either way; the quotient decides.
-                let near = (ratio * f64::from(size)) as u32;
-                (near.saturating_sub(1).max(1)..=size)
-                    .find(|&bad| reaches(bad, size, ratio))
-                    .unwrap_or(size + 1)
-            })
+            .map(|ratio| least(ratio, size))
             .min()
             .unwrap_or(size + 1)
     }
+
+    /// How many bad outcomes more than these it takes at least for a ratio to be reached, as
+    /// long as none leaves the window; zero if successes may do, by reaching `min_calls`.
+    ///
+    /// Samples that come make each ratio's share of bad outcomes larger; so
+    /// the least share is that of the samples there are, or of `min_calls`.
+    pub(crate) fn slack(&self, counts: Counts) -> u32 {
+        let samples = counts.samples.max(self.min_calls);
+        [
+            (counts.failures, self.failure_ratio),
+            (counts.timeouts, self.timeout_ratio),
+            (counts.slow, self.slow_ratio),
+        ]
+        .into_iter()
+        .filter(|&(_, ratio)| ratio > 0.0)
+        .map(|(part, ratio)| least(ratio, samples).saturating_sub(part))
+        .min()
+        .unwrap_or(u32::MAX)
+    }
+}
+
+/// The least part of `size` that reaches a ratio.
+fn least(ratio: f64, size: u32) -> u32 {
+    // The product may be off by a rounding either way; the quotient decides.
+    let near = (ratio * f64::from(size)) as u32;
+    (near.saturating_sub(1).max(1)..=size)
+        .find(|&part| reaches(part, size, ratio))
+        .unwrap_or(size.saturating_add(1))
 }
 
 /// Compared as a quotient: `57.0 / 100.0 >= 0.57` holds, `57.0 >= 0.57 * 100.0` need not.
@@ -100,7 +122,7 @@ fn power(mut base: f64, mut exponent: u32) -> f64 {
 
 /// The output function of SplitMix64 (Steele, Lea, Flood: "Fast Splittable
 /// Pseudorandom Number Generators", OOPSLA 2014).
-const fn mix(seed: u64) -> u64 {
+pub(crate) const fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -23,10 +23,11 @@ const WORDS: usize = 10;
 /// What recording an outcome needs, in one word.
 const LIMITS: usize = 0;
 const BAD_BITS: Field = Field::lowest(4);
-const CURSOR_MASK: Field = BAD_BITS.above(12);
-const SIZE: Field = CURSOR_MASK.above(13);
-const CONSECUTIVE: Field = SIZE.above(13);
-const FLOOR: Field = CONSECUTIVE.above(13);
+const CURSOR_BITS: Field = BAD_BITS.above(4);
+/// Zero for a time window.
+const SIZE: Field = CURSOR_BITS.above(13);
+const FLOOR: Field = SIZE.above(13);
+const CONSECUTIVE: Field = FLOOR.above(24);
 
 /// What is needed less often.
 const POLICIES: usize = 1;
@@ -36,7 +37,7 @@ const MAX_INCONCLUSIVE: Field = SUCCESSES.above(8);
 const ABANDONED: Field = MAX_INCONCLUSIVE.above(2);
 const PANICKED: Field = ABANDONED.above(2);
 const JITTER: Field = PANICKED.above(7);
-const MIN_CALLS: Field = JITTER.above(13);
+const MIN_CALLS: Field = JITTER.above(24);
 
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
@@ -80,7 +81,10 @@ impl Settings {
 }
 
 fn pack(config: &Config) -> [u64; WORDS] {
-    let Window::Count(size) = config.window;
+    let size = match config.window {
+        Window::Count(size) => size,
+        Window::Time { .. } => 0,
+    };
     let rules = Rules::of(config);
     let (slow_limit, slow_ratio) = match config.slow {
         Some(rule) => (saturating_nanos(rule.limit), rule.ratio),
@@ -89,7 +93,7 @@ fn pack(config: &Config) -> [u64; WORDS] {
     let mut words = [0; WORDS];
     let shape = Shape::new(size);
     words[LIMITS] = SIZE.put(u64::from(size))
-        | CURSOR_MASK.put(u64::from(shape.cursor_mask))
+        | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
         | BAD_BITS.put(u64::from(shape.bad_bits))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
         | FLOOR.put(u64::from(rules.floor(size)));
@@ -120,9 +124,13 @@ impl Limits {
     pub(crate) const fn shape(self) -> Shape {
         Shape {
             size: SIZE.get(self.0) as u32,
-            cursor_mask: CURSOR_MASK.get(self.0) as u32,
+            cursor_mask: (1 << CURSOR_BITS.get(self.0)) - 1,
             bad_bits: BAD_BITS.get(self.0) as u32,
         }
+    }
+
+    const fn is_by_time(self) -> bool {
+        SIZE.get(self.0) == 0
     }
 
     /// The shape of a window whose ring is near; `None` if it is larger.
@@ -213,8 +221,9 @@ impl Terms<'_> {
     /// What a word that records starts with.
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
-            by_time: false,
+            by_time: self.limits().is_by_time(),
             timed: self.slow_limit().is_some(),
+            in_a_row: self.limits().consecutive_failures() > 0,
         }
     }
 
@@ -253,12 +262,18 @@ impl Terms<'_> {
         outcome_of(PANICKED.get(self.read(POLICIES)))
     }
 
-    /// The whole config.
-    pub(crate) fn config(self) -> Config {
+    /// The size of a count window; `None` if it is a time window.
+    pub(crate) fn count_window(self) -> Option<Window> {
+        let limits = self.limits();
+        (!limits.is_by_time()).then(|| Window::Count(limits.shape().size))
+    }
+
+    /// The whole config, but for the window.
+    pub(crate) fn config(self, window: Window) -> Config {
         let rules = self.rules();
         let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
         Config {
-            window: Window::Count(self.shape().size),
+            window,
             min_calls: rules.min_calls,
             failure_ratio: ratio(rules.failure_ratio),
             timeout_ratio: ratio(rules.timeout_ratio),

@@ -1,6 +1,7 @@
 //! What a permit's outcome does.
 
 use crate::breaker::{Breaker, Reading};
+use crate::by_time::Judgement;
 use crate::clock::{Clock, saturating_nanos};
 use crate::deadline::Deadline;
 use crate::engine::Recording;
@@ -46,11 +47,58 @@ impl<C: Clock> Breaker<C> {
             return Settled::Recorded;
         }
         if let Some(slot) = Slot::of_untimed(report.outcome)
-            && self.engine.record_untimed(word, token.stamp(), slot)
+            && word.records_untimed(token.stamp())
         {
-            return Settled::Recorded;
+            if word.is_by_time() {
+                return self.settle_by_time(word, token, slot, report);
+            }
+            if self.engine.record_untimed(word, token.stamp(), slot) {
+                return Settled::Recorded;
+            }
         }
         self.settle_by_state(token, Some(report))
+    }
+
+    #[inline(never)]
+    fn settle_by_time(&self, word: Word, token: Token, slot: Slot, report: Report) -> Settled {
+        let now = Reading::new(self);
+        if let Some(tick) = self.engine.count(word, slot, now.get()) {
+            if self.engine.is_quiet(word, slot, tick) {
+                return Settled::Recorded;
+            }
+            let settling = Settling {
+                token,
+                report,
+                now: &now,
+            };
+            return self.judge_by_time(word, slot, &settling);
+        }
+        self.settle_by_state(token, Some(report))
+    }
+
+    /// What an outcome does that has been counted in a time window.
+    #[cold]
+    #[inline(never)]
+    fn judge_by_time(&self, mut word: Word, slot: Slot, settling: &Settling<'_, C>) -> Settled {
+        let mut in_run = false;
+        // Once its generation is over, an outcome has nothing left to do.
+        while word.stamp() == settling.token.stamp() {
+            match self.engine.judge(word, slot, in_run) {
+                Judgement::Stays => return Settled::Recorded,
+                Judgement::Moves(to) => {
+                    if self.engine.word.try_move(word, to) {
+                        in_run = true;
+                    }
+                }
+                Judgement::Matches(cause, counts) => {
+                    if let Some(settled) = self.matches(word, cause, counts, settling) {
+                        return settled;
+                    }
+                }
+            }
+            word = self.engine.word.load();
+        }
+        Settled::Recorded
     }
 
     /// Settles a permit that was dropped.
@@ -99,11 +147,28 @@ impl<C: Clock> Breaker<C> {
             // A slow limit was read: it must be the one that goes with the word.
             return self.engine.is_current(word).then_some(Settled::Recorded);
         }
-        let (cause, counts) = match self.engine.record(word, slot) {
-            Recording::Done => return Some(Settled::Recorded),
-            Recording::Moved => return None,
-            Recording::Matches(cause, counts) => (cause, counts),
-        };
+        if word.is_by_time() {
+            let tick = self.engine.count(word, slot, settling.now.get())?;
+            if self.engine.is_quiet(word, slot, tick) {
+                return Some(Settled::Recorded);
+            }
+            return Some(self.judge_by_time(word, slot, settling));
+        }
+        match self.engine.record(word, slot) {
+            Recording::Done => Some(Settled::Recorded),
+            Recording::Moved => None,
+            Recording::Matches(cause, counts) => self.matches(word, cause, counts, settling),
+        }
+    }
+
+    /// What follows when a rule matches the window of `word`; `None` if it has moved meanwhile.
+    fn matches(
+        &self,
+        word: Word,
+        cause: Cause,
+        counts: Counts,
+        settling: &Settling<'_, C>,
+    ) -> Option<Settled> {
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(self.engine.terms(word).recorder());
             return self.engine.word.try_move(word, to).then(|| {

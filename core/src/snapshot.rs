@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::config::Window;
-use crate::outcome::{Counts, Outcome, Sample};
+use crate::outcome::{Counts, Sample};
 use crate::state::{Cause, State};
 
 /// The state of a breaker at one moment.
@@ -31,23 +31,34 @@ pub struct Snapshot {
     pub probes_inconclusive: u32,
     /// The window's shape.
     pub window: Window,
-    /// What the window holds, oldest first; empty unless closed or observe-only.
+    /// What a count window holds, oldest first; empty unless closed or observe-only.
     pub samples: Vec<Sample>,
+    /// What a time window holds, oldest first, without empty buckets; empty
+    /// unless closed or observe-only.
+    pub buckets: Vec<Bucket>,
+    /// How many failures have come in a row, as far as a time window counts
+    /// them: for its rule on consecutive failures. Otherwise zero.
+    pub failures_in_a_row: u32,
     /// The wall-clock time at which it was taken, since the Unix epoch; zero
     /// when the clock does not know it.
     pub taken: Duration,
 }
 
+/// What a time window holds of one stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bucket {
+    /// How long before the snapshot that stretch began.
+    pub age: Duration,
+    /// How many outcomes of each kind came in it.
+    pub counts: Counts,
+}
+
 impl Snapshot {
     /// How many outcomes of each kind the window holds.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for sample in &self.samples {
-            counts.samples += 1;
-            counts.failures += u32::from(sample.outcome != Outcome::Success);
-            counts.timeouts += u32::from(sample.outcome == Outcome::Timeout);
-            counts.slow += u32::from(sample.slow);
-        }
-        counts
+        let samples = self.samples.iter();
+        let counts = samples.fold(Counts::default(), |counts, &sample| counts.with(sample));
+        let buckets = self.buckets.iter();
+        buckets.fold(counts, |counts, bucket| counts.plus(bucket.counts))
     }
 }

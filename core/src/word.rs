@@ -114,6 +114,8 @@ pub(crate) struct Recorder {
     pub(crate) by_time: bool,
     /// A rule needs the start time of calls.
     pub(crate) timed: bool,
+    /// There is a rule on consecutive failures.
+    pub(crate) in_a_row: bool,
 }
 
 impl Recorder {
@@ -256,6 +258,25 @@ impl Word {
         }
     }
 
+    /// Of a time window: how many failures came last, while there is a rule on them.
+    #[inline]
+    pub(crate) const fn run(self) -> u32 {
+        RUN.get(self.0) as u32
+    }
+
+    /// Of a time window: the same with another run of failures.
+    #[inline]
+    pub(crate) const fn with_run(self, run: u32) -> Self {
+        Self(self.0 & !RUN.mask() | RUN.put(run as u64))
+    }
+
+    /// Of a time window: whether both words are of one generation and one config, whatever
+    /// their runs of failures.
+    #[inline]
+    pub(crate) const fn goes_with(self, other: Self) -> bool {
+        (self.0 ^ other.0) & !RUN.mask() == 0
+    }
+
     /// Open and forced open: the deadline in coarse units.
     #[inline]
     pub(crate) const fn coarse_deadline(self) -> u64 {
@@ -344,17 +365,18 @@ impl Word {
 
     /// The same state and payload, under the other config slot. `shape` is
     /// that of the slot so far.
-    pub(crate) fn with_other_slot(self, shape: Shape, timed: bool) -> Self {
+    pub(crate) fn with_other_slot(self, shape: Shape, recorder: Recorder) -> Self {
         let flipped = self.0 ^ SLOT.mask();
         if !self.is_recording() {
             return Self(next_of(TURN, flipped));
         }
         let moved_on = if self.is_by_time() {
-            next_of(TIME_TURN, flipped)
+            let run = if recorder.in_a_row { 0 } else { RUN.mask() };
+            next_of(TIME_TURN, flipped & !run)
         } else {
             shape.next_lap(flipped)
         };
-        Self(moved_on & !TIMED.mask() | TIMED.put(u64::from(timed)))
+        Self(moved_on & !TIMED.mask() | TIMED.put(u64::from(recorder.timed)))
     }
 
     /// The next generation: closed with an empty window.

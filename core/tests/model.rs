@@ -9,8 +9,8 @@ use std::panic;
 use std::time::Duration;
 
 use cutout::{
-    Cause, Config, ManualClock, OpenWait, Outcome, Report, Sample, SlowRule, Snapshot, State,
-    Window,
+    Cause, Config, Counts, ManualClock, OpenWait, Outcome, Report, Sample, SlowRule, Snapshot,
+    State, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRunner};
@@ -110,6 +110,8 @@ enum Step {
     /// on, back, or to a reading.
     Advance(Duration),
     ToDeadline(i64),
+    /// The same with the next bucket of a time window.
+    ToBucket(i64),
     Back(Duration),
     SetClock(Duration),
     SetWall(Duration),
@@ -130,7 +132,7 @@ enum Step {
 enum Change {
     Nothing,
     All(Config),
-    Window(u32),
+    Window(Window),
     MinCalls(u32),
     FailureRatio(Option<f64>),
     Slow(Option<SlowRule>),
@@ -149,6 +151,9 @@ enum Forgery {
     Generation(u32),
     Cause(Option<Cause>),
     Sample(Sample),
+    /// Change the counts of the newest bucket; what comes out may be impossible.
+    Counts(Counts),
+    Age(Duration),
     State(State),
 }
 
@@ -204,6 +209,11 @@ fn run(program: Program) -> BTreeSet<String> {
                     both.set_clock(deadline.saturating_add_signed(by));
                 }
             }
+            Step::ToBucket(by) => {
+                if let Some(reading) = both.model().next_bucket(both.now()) {
+                    both.set_clock(reading.saturating_add_signed(by));
+                }
+            }
             Step::Back(by) => both.set_clock(both.now().saturating_sub(nanos(by))),
             Step::SetClock(reading) => both.set_clock(nanos(reading)),
             Step::SetWall(since_epoch) => both.set_wall(since_epoch),
@@ -255,7 +265,7 @@ impl Change {
         match self {
             Self::Nothing => {}
             Self::All(other) => config = other,
-            Self::Window(size) => config.window = Window::count(size),
+            Self::Window(window) => config.window = window,
             Self::MinCalls(calls) => config.min_calls = calls,
             Self::FailureRatio(ratio) => config.failure_ratio = ratio,
             Self::Slow(rule) => config.slow = rule,
@@ -281,6 +291,16 @@ impl Forgery {
             Self::Generation(generation) => snapshot.generation = generation,
             Self::Cause(cause) => snapshot.cause = cause,
             Self::Sample(sample) => snapshot.samples.push(sample),
+            Self::Counts(counts) => {
+                if let Some(bucket) = snapshot.buckets.last_mut() {
+                    bucket.counts = counts;
+                }
+            }
+            Self::Age(age) => {
+                if let Some(bucket) = snapshot.buckets.last_mut() {
+                    bucket.age = age;
+                }
+            }
             Self::State(state) => snapshot.state = state,
         }
         snapshot
@@ -318,6 +338,7 @@ fn step() -> BoxedStrategy<Step> {
         1 => (1u32..300, report()).prop_map(|(times, report)| Step::Calls(times, report)),
         4 => duration().prop_map(Step::Advance),
         10 => deadline_offset().prop_map(Step::ToDeadline),
+        8 => deadline_offset().prop_map(Step::ToBucket),
         2 => duration().prop_map(Step::Back),
         1 => duration().prop_map(Step::SetClock),
         1 => duration().prop_map(Step::SetWall),
@@ -428,11 +449,15 @@ fn rules() -> impl Strategy<Value = Config> {
         [ratio(), ratio()],
         slow(),
     )
-        .prop_map(|(size, rules, min_calls, up_to_size, ratios, slow)| {
+        .prop_map(|(window, rules, min_calls, up_to_size, ratios, slow)| {
+            let size = match window {
+                Window::Count(size) => size,
+                _ => 12,
+            };
             let [any_calls, run] = up_to_size.map(|index| 1 + index.index(size as usize) as u32);
             let has = |rule: u8| rules & rule != 0;
             Config {
-                window: Window::count(size),
+                window,
                 min_calls: match min_calls {
                     0 | 1 => 1,
                     2 => size,
@@ -447,14 +472,28 @@ fn rules() -> impl Strategy<Value = Config> {
         })
 }
 
-fn window() -> impl Strategy<Value = u32> {
-    prop_oneof![
+fn window() -> BoxedStrategy<Window> {
+    let size = prop_oneof![
         60 => 1u32..=12,
         // As many as fit beside the word, and one more.
         2 => prop::sample::select(vec![119, 120, 121]),
         2 => 13u32..300,
         1 => Just(Window::MAX_COUNT),
+    ];
+    let length = prop_oneof![
+        8 => (1u64..=12).prop_map(|tens| Duration::from_secs(tens * 5)),
+        // Not a whole number of nanoseconds to a bucket.
+        1 => Just(Window::MIN_LENGTH + Duration::from_nanos(1)),
+        1 => Just(Window::MIN_LENGTH),
+        1 => Just(Duration::from_secs(86_400 * 365)),
+        1 => Just(Duration::MAX),
+    ];
+    let buckets = prop_oneof![6 => 1u32..=10, 1 => Just(16), 1 => Just(17), 1 => Just(60)];
+    prop_oneof![
+        2 => size.prop_map(Window::count),
+        1 => (length, buckets).prop_map(|(length, buckets)| Window::time(length, buckets)),
     ]
+    .boxed()
 }
 
 fn ratio() -> impl Strategy<Value = f64> {
@@ -496,7 +535,7 @@ fn change() -> BoxedStrategy<Change> {
     prop_oneof![
         4 => Just(Change::Nothing),
         1 => config().prop_map(Change::All),
-        2 => prop_oneof![window(), Just(0)].prop_map(Change::Window),
+        2 => prop_oneof![8 => window(), 1 => Just(Window::count(0))].prop_map(Change::Window),
         1 => (1u32..=12).prop_map(Change::MinCalls),
         2 => prop::option::of(any_ratio).prop_map(Change::FailureRatio),
         1 => prop::option::of(slow()).prop_map(Change::Slow),
@@ -528,6 +567,13 @@ fn forgery() -> BoxedStrategy<Forgery> {
         State::ObserveOnly,
     ]);
     let sample = (outcome(), any::<bool>()).prop_map(|(outcome, slow)| Sample { outcome, slow });
+    let counts = [0u32..9, 0u32..9, 0u32..9, 0u32..9];
+    let counts = counts.prop_map(|[samples, failures, timeouts, slow]| Counts {
+        samples,
+        failures,
+        timeouts,
+        slow,
+    });
     prop_oneof![
         6 => Just(Forgery::None),
         1 => prop::option::of(duration()).prop_map(Forgery::Remaining),
@@ -535,6 +581,8 @@ fn forgery() -> BoxedStrategy<Forgery> {
         1 => prop::sample::select(vec![(1 << 22) - 2, 1 << 22, u32::MAX]).prop_map(Forgery::Generation),
         1 => prop::option::of(cause).prop_map(Forgery::Cause),
         1 => sample.prop_map(Forgery::Sample),
+        1 => counts.prop_map(Forgery::Counts),
+        1 => duration().prop_map(Forgery::Age),
         2 => state.prop_map(Forgery::State),
     ]
     .boxed()

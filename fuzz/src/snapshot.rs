@@ -1,7 +1,7 @@
 //! Snapshots as no breaker takes them: what is restored works, and is like the model.
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Cause, ManualClock, Sample, Snapshot, State, Window};
+use cutout::{Bucket, Cause, Counts, ManualClock, Sample, Snapshot, State, Window};
 
 use super::lockstep::Lockstep;
 use super::values;
@@ -71,6 +71,10 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
             })
         })
         .collect::<Result<_>>()?;
+    let buckets = (0..values::number(input)?.min(100))
+        .map_while(|_| (!input.is_empty()).then(|| bucket(input)))
+        .collect::<Result<_>>();
+    let taken = values::duration(input)?;
     Ok(Snapshot {
         state,
         generation: input.arbitrary()?,
@@ -82,6 +86,20 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         probes_inconclusive: values::number(input)?,
         window,
         samples,
-        taken: values::duration(input)?,
+        buckets: buckets?,
+        failures_in_a_row: values::number(input)?,
+        taken,
+    })
+}
+
+fn bucket(input: &mut Unstructured<'_>) -> Result<Bucket> {
+    Ok(Bucket {
+        age: values::duration(input)?,
+        counts: Counts {
+            samples: values::number(input)?,
+            failures: values::number(input)?,
+            timeouts: values::number(input)?,
+            slow: values::number(input)?,
+        },
     })
 }

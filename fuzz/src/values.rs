@@ -68,7 +68,7 @@ pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
 
 /// A config, legal or not.
 pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
-    Ok(Config {
+    let config = Config {
         window: Window::count(number(input)?),
         min_calls: number(input)?,
         failure_ratio: option(input, ratio)?,
@@ -92,6 +92,16 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         max_inconclusive: number(input)?,
         abandoned: outcome(input)?,
         panicked: outcome(input)?,
+    };
+    // Last, so that inputs of old mean what they meant.
+    let by_time = input.int_in_range(0..=2)? == 2;
+    Ok(if by_time {
+        Config {
+            window: Window::time(duration(input)?, number(input)?),
+            ..config
+        }
+    } else {
+        config
     })
 }
 
@@ -99,11 +109,18 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
 pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
     const LEAST: Duration = Duration::from_nanos(1);
     let mut config = config(input)?;
-    let Window::Count(size) = config.window else {
-        unreachable!("a count window was made");
+    config.window = match config.window {
+        Window::Time { length, buckets } => Window::time(
+            length.max(Window::MIN_LENGTH),
+            buckets.clamp(1, Window::MAX_BUCKETS),
+        ),
+        Window::Count(size) => Window::count(size.clamp(1, Window::MAX_COUNT)),
+        other => unreachable!("no {other:?} was made"),
     };
-    let size = size.clamp(1, Window::MAX_COUNT);
-    config.window = Window::count(size);
+    let size = match config.window {
+        Window::Count(size) => size,
+        _ => (1 << 24) - 1,
+    };
     config.min_calls = config.min_calls.clamp(1, size);
     let legal = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
     config.failure_ratio = config.failure_ratio.filter(|&ratio| legal(ratio));

@@ -20,5 +20,6 @@ mod reconfigure;
 mod settle;
 mod snapshot;
 mod stale;
+mod time;
 mod trip;
 mod window;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::cutout::{Counts, Event, Outcome, Rejected, Sample, Snapshot, State, Window};
+use crate::cutout::{Bucket, Counts, Event, Outcome, Rejected, Sample, Snapshot, State, Window};
 
 pub(crate) fn permit(probe: bool, generation: u32) -> String {
     let kind = if probe { "probe" } else { "permit" };
@@ -35,12 +35,33 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
             snapshot.probes_out, snapshot.probes_passed, snapshot.probes_inconclusive
         );
     }
-    let samples: Vec<_> = snapshot.samples.iter().map(sample).collect();
-    let Window::Count(size) = snapshot.window else {
-        unreachable!("the models have count windows");
+    let _ = match snapshot.window {
+        Window::Count(size) => {
+            let samples: Vec<_> = snapshot.samples.iter().map(sample).collect();
+            write!(text, " [{}]/{size}", samples.join(" "))
+        }
+        _ => {
+            let buckets: Vec<_> = snapshot.buckets.iter().map(bucket).collect();
+            let run = snapshot.failures_in_a_row;
+            write!(text, " [{}] {run} in a row", buckets.join(", "))
+        }
     };
-    let _ = write!(text, " [{}]/{size}", samples.join(" "));
     text
+}
+
+/// `2f 1t 0~ of 4 at 10s`, by the age.
+fn bucket(bucket: &Bucket) -> String {
+    format!("{} at {:?}", counts(&bucket.counts), bucket.age)
+}
+
+fn counts(counts: &Counts) -> String {
+    let Counts {
+        samples,
+        failures,
+        timeouts,
+        slow,
+    } = counts;
+    format!("{failures}f {timeouts}t {slow}~ of {samples}")
 }
 
 fn sample(sample: &Sample) -> String {
@@ -55,14 +76,9 @@ fn sample(sample: &Sample) -> String {
 }
 
 pub(crate) fn event(event: &Event) -> String {
-    let Counts {
-        samples,
-        failures,
-        timeouts,
-        slow,
-    } = event.counts;
+    let counts = counts(&event.counts);
     format!(
-        "g{} {} > {} {:?} {:?} at {:?} {failures}f {timeouts}t {slow}~ of {samples}",
+        "g{} {} > {} {:?} {:?} at {:?} {counts}",
         event.generation, event.from, event.to, event.cause, event.reason, event.at,
     )
 }

@@ -141,20 +141,24 @@ impl Model {
         if report.outcome == Outcome::Ignored {
             return Settled::Ignored;
         }
-        let Window::Count(size) = self.config.window;
+        let tick = self.tick(at);
+        self.newest = self.newest.max(tick);
+        let config = self.config;
         let window = self.mode.window_mut().expect("the state has a window");
-        if window.len() == size as usize {
-            window.pop_front();
-        }
-        window.push_back(Sample {
-            outcome: report.outcome,
-            slow,
-        });
-        let Some(rule) = self.matching_rule() else {
+        window.push(
+            &config,
+            Sample {
+                outcome: report.outcome,
+                slow,
+            },
+            tick,
+        );
+        let Some(rule) = self.matching_rule(at) else {
             return Settled::Recorded;
         };
         if let Mode::ObserveOnly(_) = self.mode {
-            self.enter(Mode::ObserveOnly(VecDeque::new()), rule, None, at);
+            let empty = Held::nothing(self.config.window);
+            self.enter(Mode::ObserveOnly(empty), rule, None, at);
             return Settled::WouldTrip;
         }
         let opened = Opened {
@@ -166,18 +170,16 @@ impl Model {
     }
 
     /// The first rule that the window matches.
-    fn matching_rule(&self) -> Option<Cause> {
-        let window = self.mode.window()?;
-        let run = window.iter().rev().take_while(|sample| is_failure(sample));
-        let run = run.count();
-        let counts = count(window);
+    fn matching_rule(&self, at: Duration) -> Option<Cause> {
+        let run = self.mode.window()?.run();
+        let counts = self.counts(at);
         let reaches = |count: u32, ratio: Option<f64>| {
             counts.samples >= self.config.min_calls
                 && ratio.is_some_and(|ratio| f64::from(count) / f64::from(counts.samples) >= ratio)
         };
 
         let consecutive = self.config.consecutive_failures;
-        if consecutive.is_some_and(|limit| run >= limit as usize) {
+        if consecutive.is_some_and(|limit| run >= limit) {
             Some(Cause::ConsecutiveFailures)
         } else if reaches(counts.failures, self.config.failure_ratio) {
             Some(Cause::FailureRatio)
@@ -227,7 +229,8 @@ impl Model {
 
         probes.passed += 1;
         if probes.passed >= self.config.successes_to_close {
-            self.enter(Mode::Closed(VecDeque::new()), Cause::ProbesPassed, None, at);
+            let empty = Held::nothing(self.config.window);
+            self.enter(Mode::Closed(empty), Cause::ProbesPassed, None, at);
             return Settled::Closed;
         }
         self.mode = Mode::HalfOpen(opened, probes);

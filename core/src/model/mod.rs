@@ -33,6 +33,7 @@ mod calls;
 mod deadline;
 mod operate;
 mod read;
+mod window;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -46,11 +47,12 @@ use crate::error::{ConfigError, Left, Rejected};
 use crate::event::Event;
 use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::rules;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Bucket, Snapshot};
 use crate::state::{Cause, State};
 use crate::word::{HalfOpen, Word};
 
 use deadline::Deadline;
+use window::Held;
 
 /// How many generations there are before they start again at zero.
 const GENERATIONS: u32 = 1 << 22;
@@ -68,17 +70,20 @@ pub struct Model {
     mode: Mode,
     stale: u64,
     events: Vec<Event>,
+    /// The latest tick of a time window in which an outcome came: a clock that steps back
+    /// does not make another one of it.
+    newest: u64,
 }
 
 /// The state with what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 enum Mode {
-    Closed(VecDeque<Sample>),
+    Closed(Held),
     Open(Opened, Deadline),
     HalfOpen(Opened, Probes),
     ForcedOpen(Deadline),
     Disabled,
-    ObserveOnly(VecDeque<Sample>),
+    ObserveOnly(Held),
 }
 
 /// Why the breaker is open, and how often it has opened again since it was
@@ -136,9 +141,10 @@ impl Model {
             config,
             start,
             generation: 0,
-            mode: Mode::Closed(VecDeque::new()),
+            mode: Mode::Closed(Held::nothing(config.window)),
             stale: 0,
             events: Vec::new(),
+            newest: 0,
         })
     }
 
@@ -170,8 +176,8 @@ impl Model {
         let open_for = |left: Duration| Deadline::after(Duration::ZERO, saturating_nanos(left));
 
         model.mode = match snapshot.state {
-            State::Closed => Mode::Closed(model.restored_window(snapshot)),
-            State::ObserveOnly => Mode::ObserveOnly(model.restored_window(snapshot)),
+            State::Closed => Mode::Closed(model.restored_window(snapshot, passed)),
+            State::ObserveOnly => Mode::ObserveOnly(model.restored_window(snapshot, passed)),
             State::Disabled => Mode::Disabled,
             State::ForcedOpen => Mode::ForcedOpen(match snapshot.remaining {
                 Some(left) => open_for(left.saturating_sub(passed)),
@@ -188,19 +194,9 @@ impl Model {
     }
 
     /// The snapshot's window if it fits this breaker's, else an empty one.
-    fn restored_window(&self, snapshot: &Snapshot) -> VecDeque<Sample> {
-        let Window::Count(size) = self.config.window;
-        let fits = snapshot.window == self.config.window
-            && snapshot.samples.len() <= size as usize
-            && snapshot
-                .samples
-                .iter()
-                .all(|sample| sample.outcome != Outcome::Ignored);
-        if fits {
-            snapshot.samples.iter().copied().collect()
-        } else {
-            VecDeque::new()
-        }
+    fn restored_window(&self, snapshot: &Snapshot, passed: Duration) -> Held {
+        Held::restored(&self.config, snapshot, passed)
+            .unwrap_or_else(|| Held::nothing(self.config.window))
     }
 }
 
@@ -229,6 +225,18 @@ impl Opened {
 impl Model {
     /// Every transition: one generation, one event.
     fn enter(&mut self, next: Mode, cause: Cause, reason: Option<Arc<str>>, at: Duration) {
+        self.enter_after(self.counts(at), next, cause, reason, at);
+    }
+
+    /// As [`enter`](Self::enter), the window having held so much.
+    fn enter_after(
+        &mut self,
+        counts: Counts,
+        next: Mode,
+        cause: Cause,
+        reason: Option<Arc<str>>,
+        at: Duration,
+    ) {
         let generation = self.next_generation();
         self.events.push(Event {
             generation,
@@ -237,10 +245,18 @@ impl Model {
             cause,
             reason,
             at,
-            counts: self.mode.window().map(count).unwrap_or_default(),
+            counts,
         });
         self.generation = generation;
         self.mode = next;
+    }
+
+    /// What the window holds; nothing in a state without one.
+    fn counts(&self, at: Duration) -> Counts {
+        match self.mode.window() {
+            Some(held) => held.counts(self.config.window, self.tick(at)),
+            None => Counts::default(),
+        }
     }
 
     const fn next_generation(&self) -> u32 {
@@ -270,14 +286,14 @@ impl Mode {
         }
     }
 
-    const fn window(&self) -> Option<&VecDeque<Sample>> {
+    const fn window(&self) -> Option<&Held> {
         match self {
             Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
             _ => None,
         }
     }
 
-    const fn window_mut(&mut self) -> Option<&mut VecDeque<Sample>> {
+    const fn window_mut(&mut self) -> Option<&mut Held> {
         match self {
             Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
             _ => None,
@@ -296,17 +312,6 @@ impl Probes {
 
 fn is_failure(sample: &Sample) -> bool {
     matches!(sample.outcome, Outcome::Failure | Outcome::Timeout)
-}
-
-fn count(window: &VecDeque<Sample>) -> Counts {
-    let how_many =
-        |is: fn(&Sample) -> bool| window.iter().filter(|sample| is(sample)).count() as u32;
-    Counts {
-        samples: how_many(|_| true),
-        failures: how_many(is_failure),
-        timeouts: how_many(|sample| sample.outcome == Outcome::Timeout),
-        slow: how_many(|sample| sample.slow),
-    }
 }
 
 /// The open wait in nanoseconds. Growth and jitter are the breaker's own, since

@@ -21,7 +21,8 @@ impl Model {
     /// Closes with an empty window, and ends any override.
     pub fn close(&mut self, reason: impl Into<Arc<str>>, now: u64) {
         let at = self.since_start(now);
-        self.operate(Mode::Closed(VecDeque::new()), reason.into(), at);
+        let empty = Held::nothing(self.config.window);
+        self.operate(Mode::Closed(empty), reason.into(), at);
     }
 
     /// Admits all calls and records nothing.
@@ -33,7 +34,8 @@ impl Model {
     /// Admits all calls, records them, and reports what would have tripped.
     pub fn observe_only(&mut self, reason: impl Into<Arc<str>>, now: u64) {
         let at = self.since_start(now);
-        self.operate(Mode::ObserveOnly(VecDeque::new()), reason.into(), at);
+        let empty = Held::nothing(self.config.window);
+        self.operate(Mode::ObserveOnly(empty), reason.into(), at);
     }
 
     fn operate(&mut self, next: Mode, reason: Arc<str>, at: Duration) {
@@ -49,15 +51,25 @@ impl Model {
     /// A [`ConfigError`] when a value is not legal; nothing has changed then.
     pub fn reconfigure(&mut self, config: Config, now: u64) -> Result<(), ConfigError> {
         config.validate()?;
+        let at = self.since_start(now);
+        let counts = self.counts(at);
         let old = mem::replace(&mut self.config, config);
-        if old.window != config.window {
-            let at = self.since_start(now);
+        if config.consecutive_failures.is_none()
+            && let Some(window) = self.mode.window_mut()
+        {
+            window.forget_run();
+        }
+        if old.window.kept() != config.window.kept() {
+            // The ticks of another window are others.
+            self.newest = 0;
+            self.newest = self.tick(at);
+            let empty = Held::nothing(config.window);
             let empty = match self.mode {
-                Mode::Closed(_) => Mode::Closed(VecDeque::new()),
-                Mode::ObserveOnly(_) => Mode::ObserveOnly(VecDeque::new()),
+                Mode::Closed(_) => Mode::Closed(empty),
+                Mode::ObserveOnly(_) => Mode::ObserveOnly(empty),
                 _ => return Ok(()),
             };
-            self.enter(empty, Cause::Reconfigured, None, at);
+            self.enter_after(counts, empty, Cause::Reconfigured, None, at);
         }
         Ok(())
     }

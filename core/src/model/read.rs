@@ -53,6 +53,17 @@ impl Model {
         Some(self.start.saturating_add(since_start))
     }
 
+    /// The clock's reading at which the newest bucket of a time window is over.
+    pub fn next_bucket(&self, now: u64) -> Option<u64> {
+        let Window::Time { length, buckets } = self.config.window else {
+            return None;
+        };
+        let width = window::tick_width(length, buckets);
+        let at = saturating_nanos(self.since_start(now));
+        let next = (at / width).saturating_add(1).saturating_mul(width);
+        Some(self.start.saturating_add(next))
+    }
+
     /// The whole state as a value, taken at the wall-clock time `unix_now`.
     pub fn snapshot(&self, now: u64, unix_now: Duration) -> Snapshot {
         let at = self.since_start(now);
@@ -65,13 +76,25 @@ impl Model {
             probes_out: 0,
             probes_passed: 0,
             probes_inconclusive: 0,
-            window: self.config.window,
+            window: self.config.window.kept(),
             samples: Vec::new(),
+            buckets: Vec::new(),
+            failures_in_a_row: 0,
             taken: unix_now,
         };
         match &self.mode {
             Mode::Closed(window) | Mode::ObserveOnly(window) => {
-                snapshot.samples = window.iter().copied().collect();
+                let ticks = window.ticks(self.config.window, self.tick(at));
+                snapshot.buckets = ticks
+                    .map(|(tick, counts)| Bucket {
+                        age: self.age(tick, at),
+                        counts,
+                    })
+                    .collect();
+                match window {
+                    Held::Samples(samples) => snapshot.samples = samples.iter().copied().collect(),
+                    Held::Ticks { run, .. } => snapshot.failures_in_a_row = *run,
+                }
             }
             Mode::Open(opened, deadline) => {
                 snapshot.cause = Some(opened.cause);

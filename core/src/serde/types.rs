@@ -2,15 +2,17 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::de::Error;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::wire::{OrNone, Span, Wait};
+use super::wire::{OrNone, Span, Wait, Wire};
 use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::event::Event;
 use crate::outcome::{Counts, Outcome, Sample};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Bucket, Snapshot};
 use crate::state::{Cause, State};
 
 record!(Config {
@@ -42,29 +44,73 @@ record!(OpenWait {
 });
 
 /// A window as it is written: which of the fields are there says what kind it is.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Shape {
     count: Option<u32>,
+    time: Option<Duration>,
+    buckets: Option<u32>,
 }
 
 record!(Shape {
     count: Option<u32> = None,
+    time: Option<Span> = None,
+    buckets: Option<u32> = None,
 });
 
 impl Serialize for Window {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self::Count(size) = *self;
-        Shape { count: Some(size) }.serialize(to)
+        if to.is_human_readable() {
+            // The fields of its kind alone.
+            return match *self {
+                Self::Count(size) => to.collect_map([("count", size)]),
+                Self::Time { length, buckets } => {
+                    let mut fields = to.serialize_map(Some(2))?;
+                    fields.serialize_entry("time", &Span::of(&length))?;
+                    fields.serialize_entry("buckets", &buckets)?;
+                    fields.end()
+                }
+            };
+        }
+        let shape = match *self {
+            Self::Count(size) => Shape {
+                count: Some(size),
+                ..Shape::default()
+            },
+            Self::Time { length, buckets } => Shape {
+                time: Some(length),
+                buckets: Some(buckets),
+                ..Shape::default()
+            },
+        };
+        shape.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Window {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let shape = Shape::deserialize(from)?;
-        let size = shape
-            .count
-            .ok_or_else(|| D::Error::missing_field("count"))?;
-        Ok(Self::Count(size))
+        match Shape::deserialize(from)? {
+            Shape {
+                count: Some(size),
+                time: None,
+                buckets: None,
+            } => Ok(Self::Count(size)),
+            Shape {
+                count: None,
+                time: Some(length),
+                buckets,
+            } => Ok(Self::Time {
+                length,
+                buckets: buckets.unwrap_or(Self::BUCKETS),
+            }),
+            Shape {
+                count: None,
+                time: None,
+                ..
+            } => Err(D::Error::missing_field("count")),
+            _ => Err(D::Error::custom(
+                "give either `count`, or `time` and perhaps `buckets`",
+            )),
+        }
     }
 }
 
@@ -112,6 +158,11 @@ record!(Counts {
     slow: u32,
 });
 
+record!(Bucket {
+    age: Span,
+    counts: Counts,
+});
+
 record!(Snapshot {
     state: State,
     generation: u32,
@@ -122,7 +173,9 @@ record!(Snapshot {
     probes_passed: u32,
     probes_inconclusive: u32,
     window: Window,
-    samples: Vec<Sample>,
+    samples: Vec<Sample> = Vec::new(),
+    buckets: Vec<Bucket> = Vec::new(),
+    failures_in_a_row: u32 = 0,
     taken: Span,
 });
 

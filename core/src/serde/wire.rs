@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer};
 use super::duration;
 use crate::config::{OpenWait, SlowRule, Window};
 use crate::outcome::{Counts, Outcome, Sample};
+use crate::snapshot::Bucket;
 use crate::state::{Cause, State};
 
 /// The form in which a `T` is written.
@@ -49,7 +50,8 @@ plain!(
     State,
     Cause,
     Counts,
-    Vec<Sample>
+    Vec<Sample>,
+    Vec<Bucket>
 );
 
 impl<T, W: Wire<T>> Wire<Option<T>> for Option<W> {

@@ -40,6 +40,14 @@ pub(crate) struct Slot(u32);
 
 impl Slot {
     pub(crate) const FAST_SUCCESS: Self = Self(0);
+    /// Every other value.
+    pub(crate) const BAD: [Self; 5] = [
+        Self(0b001),
+        Self(0b011),
+        Self(0b100),
+        Self(0b101),
+        Self(0b111),
+    ];
     const FAILURE: u32 = 0b001;
     const TIMEOUT: u32 = 0b010;
     const SLOW: u32 = 0b100;
@@ -91,6 +99,30 @@ impl Slot {
             },
             slow: self.0 & Self::SLOW != 0,
         }
+    }
+
+    /// Outcomes that add up to these counts, by kind. Slow ones are taken to be failures
+    /// as far as there are any.
+    pub(crate) fn kinds_of(counts: Counts) -> [(Self, u32); 6] {
+        let failures = counts.failures - counts.timeouts;
+        let slow_failures = counts.slow.min(failures);
+        let slow_timeouts = (counts.slow - slow_failures).min(counts.timeouts);
+        let slow_successes = counts.slow - slow_failures - slow_timeouts;
+        let successes = counts.samples - counts.failures;
+        [
+            (Self::FAST_SUCCESS, successes - slow_successes),
+            (Self(Self::SLOW), slow_successes),
+            (Self(Self::FAILURE), failures - slow_failures),
+            (Self(Self::FAILURE | Self::SLOW), slow_failures),
+            (
+                Self(Self::FAILURE | Self::TIMEOUT),
+                counts.timeouts - slow_timeouts,
+            ),
+            (
+                Self(Self::FAILURE | Self::TIMEOUT | Self::SLOW),
+                slow_timeouts,
+            ),
+        ]
     }
 
     /// Counts of this slot alone.
@@ -170,7 +202,8 @@ impl<'a> Near<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Ring<'a> {
     pub(crate) near: Near<'a>,
-    pub(crate) far: &'a Far,
+    /// None if there has never been a window that needs it.
+    pub(crate) far: Option<&'a Far>,
 }
 
 impl<'a> Ring<'a> {
@@ -182,8 +215,12 @@ impl<'a> Ring<'a> {
         }
     }
 
+    fn far_segments(self) -> impl Iterator<Item = &'a [AtomicU64]> {
+        self.far.into_iter().flat_map(Far::segments)
+    }
+
     fn far_word(self, mut index: usize) -> &'a AtomicU64 {
-        for words in self.far.segments() {
+        for words in self.far_segments() {
             match words.get(index) {
                 Some(word) => return word,
                 None => index -= words.len(),
@@ -218,7 +255,7 @@ impl<'a> Ring<'a> {
         self.near
             .0
             .iter()
-            .chain(self.far.segments().flatten())
+            .chain(self.far_segments().flatten())
             .map(|word| OUTCOMES.get(word.load(Relaxed)))
     }
 

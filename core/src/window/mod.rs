@@ -1,3 +1,5 @@
 //! What the ratios are computed over.
 
+pub(crate) mod cell;
 pub(crate) mod count;
+pub(crate) mod time;

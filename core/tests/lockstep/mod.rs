@@ -8,7 +8,7 @@ use std::time::Duration;
 use cutout::model::{Model, ModelPermit};
 use cutout::{
     Breaker, Clock, Config, ConfigError, Event, ManualClock, Outcome, OwnedPermit, Rejected,
-    Report, Settled, Snapshot,
+    Report, Settled, Snapshot, Window,
 };
 
 /// The reason given with every operator action.
@@ -285,6 +285,9 @@ fn stored(mut config: Config) -> Config {
     let longest = Duration::from_nanos(u64::MAX);
     for duration in [&mut config.open_wait.base, &mut config.open_wait.max] {
         *duration = longest.min(*duration);
+    }
+    if let Window::Time { length, .. } = &mut config.window {
+        *length = longest.min(*length);
     }
     config.probe_lease = config.probe_lease.map(|lease| lease.min(longest));
     if let Some(rule) = &mut config.slow {

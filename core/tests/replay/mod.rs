@@ -9,6 +9,7 @@
 //! | settings | meaning (what is not set before the colon is `W=10 M=1 R=1 O=10s H=1 S=1`) |
 //! | --- | --- |
 //! | `W=10 M=5` | window of ten outcomes, five needed for a ratio |
+//! | `W=10s/5` | window of ten seconds in five buckets |
 //! | `R=0.5 TR=0.5 C=3 SLOW=1s/0.6` | ratios of failures and timeouts, consecutive failures, slow limit and ratio; each may be `none` |
 //! | `O=10s`, `O=10s*2..40s` | open wait: fixed, or base, factor and max |
 //! | `J=50` | jitter in percent |
@@ -257,7 +258,7 @@ impl<'a> Replay<'a> {
                     "attempt" => snapshot.attempt.to_string(),
                     "out" => snapshot.probes_out.to_string(),
                     "passed" => snapshot.probes_passed.to_string(),
-                    "samples" => snapshot.samples.len().to_string(),
+                    "samples" => snapshot.counts().samples.to_string(),
                     "generation" => snapshot.generation.to_string(),
                     "transitions" => self.lockstep.history().len().to_string(),
                     "stale" => self.lockstep.model().stale().to_string(),
@@ -298,7 +299,14 @@ fn set(config: &mut Config, key: &str, value: &str) {
     let number = || value.parse().expect("a number");
     let ratio = || (value != "none").then(|| value.parse().expect("a ratio"));
     match key {
-        "W" => config.window = Window::count(number()),
+        "W" => {
+            config.window = match value.split_once('/') {
+                Some((length, buckets)) => {
+                    Window::time(duration(length), buckets.parse().expect("a number"))
+                }
+                None => Window::count(number()),
+            }
+        }
         "M" => config.min_calls = number(),
         "R" => config.failure_ratio = ratio(),
         "TR" => config.timeout_ratio = ratio(),

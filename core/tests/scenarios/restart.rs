@@ -42,6 +42,8 @@ fn a_snapshot_of_nonsense_is_made_sense_of() {
         probes_inconclusive: u32::MAX,
         window: Window::count(0),
         samples: Vec::new(),
+        buckets: Vec::new(),
+        failures_in_a_row: 0,
         taken: Duration::MAX,
     };
     let breaker = Breaker::builder()

@@ -20,4 +20,4 @@ pub use atomic::{AtomicU64, relax};
 pub use depth_first::DepthFirst;
 pub use search::{Explored, Search, explore};
 pub use session::{Written, alone, concurrent};
-pub use threads::{Thread, together};
+pub use threads::{Thread, shard, shards, together};

@@ -1,5 +1,7 @@
 //! The threads of a program.
 
+use std::cell::Cell;
+
 use crate::session::{self, Backend};
 use crate::tracks;
 
@@ -23,11 +25,32 @@ pub fn together<T: Send + 'static>(threads: Vec<Thread<T>>) -> Vec<T> {
             loom::thread::JoinHandle::join,
         ),
         Backend::Shuttle => run(
-            threads,
+            numbered(threads),
             shuttle::thread::spawn,
             shuttle::thread::JoinHandle::join,
         ),
     })
+}
+
+shuttle::thread_local! {
+    static THREAD: Cell<usize> = Cell::new(0);
+}
+
+/// Into how many shards the core divides threads.
+pub fn shards() -> usize {
+    2
+}
+
+/// The present thread's shard; before and after the threads, the first one.
+pub fn shard() -> usize {
+    if session::threads() == 0 {
+        return 0;
+    }
+    match session::backend() {
+        Backend::Alone => 0,
+        Backend::Loads | Backend::ReadModifyWrites => tracks::this_thread(),
+        Backend::Shuttle => THREAD.with(Cell::get),
+    }
 }
 
 /// A thread of a program.
@@ -36,7 +59,10 @@ pub type Thread<T> = Box<dyn FnOnce() -> T + Send>;
 fn numbered<T: 'static>(threads: Vec<Thread<T>>) -> Vec<Thread<T>> {
     let numbered = threads.into_iter().enumerate().map(|(number, thread)| {
         let numbered: Thread<T> = Box::new(move || {
-            tracks::enter_thread(number);
+            match session::backend() {
+                Backend::Shuttle => THREAD.with(|thread| thread.set(number)),
+                _ => tracks::enter_thread(number),
+            }
             thread()
         });
         numbered

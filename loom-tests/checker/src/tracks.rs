@@ -29,6 +29,11 @@ pub(crate) fn enter_thread(number: usize) {
     THREAD.with(|thread| thread.set(number));
 }
 
+/// Which of the program's threads the present one is.
+pub(crate) fn this_thread() -> usize {
+    THREAD.with(Cell::get)
+}
+
 /// The tracks in one atomic.
 pub(crate) struct Tracks([AtomicUsize; MOST_THREADS]);
 
@@ -40,7 +45,7 @@ impl Tracks {
     /// After a load.
     pub(crate) fn read(&self) {
         if session::threads() > 0 {
-            let this = THREAD.with(Cell::get);
+            let this = this_thread();
             loom::stop_exploring();
             self.0[this].load(Relaxed);
             loom::explore();
@@ -50,7 +55,7 @@ impl Tracks {
     /// After a write.
     pub(crate) fn write(&self) {
         if session::threads() > 0 {
-            let this = THREAD.with(Cell::get);
+            let this = this_thread();
             loom::stop_exploring();
             for (number, track) in self.0.iter().take(session::threads()).enumerate() {
                 if number != this {

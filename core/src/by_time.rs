@@ -1,0 +1,101 @@
+//! The steps on a breaker's shared memory while its window is a time window.
+//!
+//! Counting an outcome and judging the window are two steps. An outcome is counted once, in
+//! its cell; whoever counted it then judges what the window holds, unless the
+//! breaker is known to be quiet. Of calls that overlap, one may judge before another
+//! has counted; the other then judges with both.
+
+use crate::engine::Engine;
+use crate::outcome::Counts;
+use crate::state::Cause;
+use crate::window::count::Slot;
+use crate::window::time::{Counted, Timeline};
+use crate::word::Word;
+
+/// What becomes of the word once an outcome is counted.
+pub(crate) enum Judgement {
+    Stays,
+    /// Another word of the same generation: the run of failures has changed.
+    Moves(Word),
+    /// A rule matches, and this is what the window holds.
+    Matches(Cause, Counts),
+}
+
+impl Engine {
+    #[inline]
+    pub(crate) fn timeline(&self) -> &Timeline {
+        let timeline = self.annex.timeline();
+        timeline.expect("room is made before a word moves to a time window")
+    }
+
+    /// Counts an outcome in the window of `word`; `None` if the word's generation or its
+    /// config is over. Says in which tick.
+    #[inline]
+    pub(crate) fn count(&self, word: Word, outcome: Slot, now: u64) -> Option<u64> {
+        let is_current = || self.word.load().goes_with(word);
+        let (slot, generation) = (word.slot(), word.generation());
+        match self
+            .timeline()
+            .count(slot, generation, outcome, now, is_current)
+        {
+            Counted::In(tick) => Some(tick),
+            Counted::Late => None,
+        }
+    }
+
+    /// Whether an outcome that has been counted in `tick` cannot match any rule.
+    #[inline]
+    pub(crate) fn is_quiet(&self, word: Word, outcome: Slot, tick: u64) -> bool {
+        let run = self.terms(word).limits().consecutive_failures();
+        (run == 0 || (word.run() == 0 && !outcome.is_failure()))
+            && self
+                .timeline()
+                .is_quiet(word.slot(), word.generation(), outcome, tick)
+    }
+
+    /// What an outcome that has been counted makes of the word. With `in_run`, its run of
+    /// failures has it already.
+    pub(crate) fn judge(&self, word: Word, outcome: Slot, in_run: bool) -> Judgement {
+        let (slot, generation) = (word.slot(), word.generation());
+        let terms = self.terms(word);
+        let timeline = self.timeline();
+        let most = terms.limits().consecutive_failures();
+        let run = match outcome.is_failure() {
+            _ if most == 0 || in_run => word.run(),
+            true => word.run().saturating_add(1),
+            false => 0,
+        };
+        let mut look = timeline.look(slot, generation);
+        if most > 0 && outcome.is_failure() && run >= most {
+            return Judgement::Matches(Cause::ConsecutiveFailures, look.counts);
+        }
+        if run != word.run() {
+            return Judgement::Moves(word.with_run(run));
+        }
+        let rules = terms.rules();
+        if let Some(cause) = rules.matching_ratio(look.counts) {
+            return Judgement::Matches(cause, look.counts);
+        }
+        let slack = rules.slack(look.counts);
+        if slack > 0 || look.is_quiet() {
+            if !self.word.load().goes_with(word) {
+                return Judgement::Stays;
+            }
+            timeline.be_quiet(slot, &look, slack);
+        }
+        if slack == 0 {
+            // Others may have relied on the quiet, and one of them may be the one
+            // that reaches `min_calls`.
+            look = timeline.look(slot, generation);
+            if let Some(cause) = rules.matching_ratio(look.counts) {
+                return Judgement::Matches(cause, look.counts);
+            }
+        }
+        Judgement::Stays
+    }
+
+    /// What the window of `word` holds.
+    pub(crate) fn counts_by_time(&self, word: Word, now: u64) -> Counts {
+        self.timeline().counts(word.slot(), word.generation(), now)
+    }
+}

@@ -1,0 +1,146 @@
+//! A time window counts each outcome once, in its tick, and trips once.
+
+use std::time::Duration;
+
+use crate::configs::{WAIT, window};
+use crate::cutout::{Config, Window};
+use crate::op::{Op, calls, failure, success, timeout};
+use crate::reach::Reach;
+use crate::scenario::Scenario;
+
+const BUCKET: Duration = WAIT;
+
+/// Two buckets; opens when all of so many outcomes have failed.
+fn ticks(min_calls: u32) -> Config {
+    Config {
+        window: Window::time(BUCKET * 2, 2),
+        min_calls,
+        ..window(1)
+    }
+}
+
+/// Opens at half of them.
+fn half(min_calls: u32) -> Config {
+    Config {
+        failure_ratio: Some(0.5),
+        ..ticks(min_calls)
+    }
+}
+
+models! {
+    no_outcome_of_a_tick_is_lost: Reach::FULL => Scenario::new(ticks(4))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("[2f 0t 0~ of 2 at 0ns]")
+        .thread([failure(1)])
+        .thread([failure(2)])
+        .after([Op::Snapshot]);
+
+    outcomes_of_all_kinds_are_counted_once: Reach::both(3) => Scenario::new(half(9))
+        .before([Op::Allow(1), Op::Allow(2), Op::Allow(3), Op::Allow(4)])
+        .sees("[2f 1t 0~ of 4 at 0ns]")
+        .thread([success(1), failure(2)])
+        .thread([timeout(3), success(4)])
+        .after([Op::Snapshot]);
+
+    /// The clock moves on between the look at it and the count.
+    no_outcome_is_lost_or_counted_twice_when_a_bucket_turns: Reach::both(3) => Scenario::new(ticks(4))
+        .before(calls([0], failure))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("[2f 0t 0~ of 2 at 65.536s, 1f 0t 0~ of 1 at 0ns]")
+        .sees("[1f 0t 0~ of 1 at 65.536s, 2f 0t 0~ of 2 at 0ns]")
+        .thread([failure(1)])
+        .thread([Op::Advance(BUCKET), failure(2)])
+        .after([Op::Snapshot]);
+
+    a_cell_that_comes_round_again_starts_anew: Reach::both(3) => Scenario::new(ticks(4))
+        .before(calls([0, 0], failure))
+        .before([Op::Advance(BUCKET * 2), Op::Allow(1), Op::Allow(2)])
+        .sees("[2f 0t 0~ of 2 at 0ns]")
+        .thread([failure(1)])
+        .thread([failure(2)])
+        .after([Op::Snapshot]);
+
+    it_trips_once: Reach::both(3) => Scenario::new(ticks(2))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .heard()
+        .sees("tripped || recorded")
+        .sees("recorded || tripped")
+        .thread([failure(1)])
+        .thread([failure(2)]);
+
+    /// Whoever is last trips, though neither is enough. In weak memory each may judge before it
+    /// sees the other's count; then the next outcome trips.
+    the_sample_that_reaches_min_calls_may_be_a_success: Reach::both(3) => Scenario::new(half(4))
+        .before(calls([0], failure))
+        .before(calls([0], success))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("tripped || recorded")
+        .sees("recorded || tripped")
+        .lenient("the trip that is late", |outcome| outcome.starts_with("recorded || recorded"))
+        .thread([success(1)])
+        .thread([failure(2)]);
+
+    /// It is known that so few failures cannot trip; one more can.
+    failures_end_the_quiet: Reach::both(3) => Scenario::new(half(2))
+        .before(calls([0, 0, 0], success))
+        .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
+        .sees("recorded, tripped || recorded")
+        .sees("recorded, recorded || tripped")
+        .thread([failure(1), failure(2)])
+        .thread([failure(3)]);
+
+    /// A failure that was counted, and is about to trip, may find the breaker closed anew.
+    an_outcome_is_not_counted_in_the_next_generation: Reach::both(3) => Scenario::new(ticks(2))
+        .before(calls([0], failure))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("closed g1 [1f 0t 0~ of 1 at 0ns]")
+        .lenient("a failure of the window that ends", |outcome| {
+            outcome.starts_with("recorded || -, permit g1, recorded\n")
+                && outcome.contains("closed g1 [1f 0t 0~ of 1 at 0ns] 0 in a row, true, 0")
+        })
+        .thread([failure(1)])
+        .thread([Op::Close, Op::Allow(3), failure(3)])
+        .after([Op::Snapshot]);
+
+    a_run_of_failures_is_one_in_some_order: Reach::both(3) => {
+        let config = Config { consecutive_failures: Some(2), failure_ratio: None, ..ticks(1) };
+        Scenario::new(config)
+            .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
+            .sees("recorded || recorded, tripped")
+            .sees("recorded || recorded, recorded")
+            .thread([success(1)])
+            .thread([failure(2), failure(3)])
+    };
+
+    /// What was counted by the old buckets is not in the new window, and the other way round.
+    another_bucket_length_starts_anew: Reach::both(2) => {
+        let other = Config { window: Window::time(BUCKET * 2, 1), ..ticks(4) };
+        Scenario::new(ticks(4))
+            .before(calls([0], failure))
+            .before([Op::Allow(1)])
+            .sees("stale || ")
+            .sees("closed g1 [1f 0t 0~ of 1 at 0ns]")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(other), Op::Allow(2), failure(2)])
+            .after([Op::Snapshot])
+    };
+
+    a_lower_limit_ends_the_quiet: Reach::both(2) => {
+        let lower = Config { failure_ratio: Some(0.25), ..half(2) };
+        Scenario::new(half(2))
+            .before(calls([0, 0, 0], success))
+            .before([Op::Allow(1), Op::Allow(2)])
+            .sees("recorded || ")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(lower)])
+            .after([success(2)])
+    };
+
+    a_count_window_becomes_a_time_window: Reach::both(2) => Scenario::new(window(2))
+        .before(calls([0], failure))
+        .before([Op::Allow(1)])
+        .sees("closed g1 [1f 0t 0~ of 1 at 0ns]")
+        .thread([failure(1)])
+        .thread([Op::Reconfigure(ticks(4)), Op::Allow(2), failure(2)])
+        .after([Op::Snapshot]);
+}
