@@ -52,8 +52,43 @@ fn a_config_is_read_back_as_it_was_written() {
         Config::high_traffic(),
         Config::low_traffic(),
         unlike_the_default(),
+        Config {
+            window: Window::time(Duration::MAX, 60),
+            ..Config::default()
+        },
     ] {
         through_all_formats(&config);
+    }
+}
+
+#[test]
+fn a_window_is_a_count_or_a_time() {
+    let read = |window: Value| serde_json::from_value::<Window>(window);
+    let minute = Duration::from_secs(60);
+    for (written, window) in [
+        (json!({ "count": 7 }), Window::count(7)),
+        (
+            json!({ "time": "1m", "buckets": 6 }),
+            Window::time(minute, 6),
+        ),
+        (
+            json!({ "time": "1m" }),
+            Window::time(minute, Window::BUCKETS),
+        ),
+    ] {
+        assert_eq!(read(written).unwrap(), window);
+    }
+    let by_time = serde_json::to_value(Window::time(minute, 6)).unwrap();
+    assert_eq!(by_time, json!({ "time": "60s", "buckets": 6 }));
+    for both in [
+        json!({ "count": 7, "time": "1m" }),
+        json!({ "count": 7, "buckets": 6 }),
+    ] {
+        let error = read(both).unwrap_err().to_string();
+        assert!(
+            error.starts_with("give either `count`, or `time`"),
+            "{error}"
+        );
     }
 }
 

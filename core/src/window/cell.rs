@@ -79,7 +79,7 @@ impl Tagged {
             if exponent > EXPONENT.max() {
                 COUNT.max()
             } else {
-                EXACT | EXPONENT.put(exponent) | MANTISSA.put(count >> step)
+                EXACT | EXPONENT.put(exponent) | MANTISSA.put(count >> step & MANTISSA.max())
             }
         };
         Self(TAG.put(tag.0) | COUNT.put(code))

@@ -123,6 +123,12 @@ impl AtomicU64 {
     }
 }
 
+impl Default for AtomicU64 {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl fmt::Debug for AtomicU64 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Looking at the value would be one more access.
