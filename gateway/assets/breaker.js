@@ -158,7 +158,7 @@ function percentOf(share) {
 }
 
 function percent(share) {
-  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;
+  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })}\u00a0%`;
 }
 
 /** A name as part of an element's id. */

@@ -81,5 +81,5 @@ function labelOf(entry) {
 }
 
 function percent(share) {
-  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;
+  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })}\u00a0%`;
 }

@@ -56,7 +56,8 @@ def ask(gateway, times=1, model="alone"):
 
 def trip(gateway, upstream):
     upstream.behaviour = 500
-    ask(gateway, 4)
+    while gateway.breaker("a")["state"] == "closed":
+        ask(gateway)
     gateway.until("a", lambda breaker: breaker["state"] == "open")
 
 
@@ -291,7 +292,6 @@ def test_it_can_be_read(page, gateway, upstream, name, width, height, scheme):
     page.picture(f"{name}-closed")
     assert page.script(CONTRAST) == []
     trip(gateway, upstream)
-    ask(gateway, 4)
     page.until_state("a", "open")
     assert page.script(CONTRAST) == []
     assert page.script("return document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
