@@ -58,6 +58,7 @@ function showFacts(state) {
     (node, [, value]) => write(node.lastElementChild, value));
   const trouble = [
     state.draining && "The gateway is stopping: it takes no new requests.",
+    state.problem && `The configuration file was refused and the one before is in force: ${state.problem}.`,
     state.store.problem && `Nothing is being saved: ${state.store.problem}.`,
   ].filter(Boolean).join(" ");
   write(at.trouble, trouble);

@@ -1,7 +1,7 @@
 // Draws what a breaker's window holds: each outcome of a count window, oldest
 // first, or a bar for each bucket of a time window.
 
-import { mark } from "./dom.js";
+import { duration, mark } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const KINDS = ["space", "success", "slow", "failure", "timeout"];
@@ -23,13 +23,15 @@ export function canvas() {
 /** Draws the window of a breaker's state. */
 export function draw(svg, { window, counts }) {
   const paths = Object.fromEntries(KINDS.map((kind) => [kind, ""]));
-  const buckets = window.buckets;
-  const [width, height] = buckets ? drawBuckets(buckets, paths) : drawOutcomes(window, paths);
+  const isTimed = window.buckets !== undefined;
+  const [width, height] = isTimed ? drawBuckets(window, paths) : drawOutcomes(window, paths);
   mark(svg, "viewBox", `0 0 ${width} ${height}`);
   mark(svg, "data-rows", height / 10);
   for (const path of svg.children) mark(path, "d", paths[path.getAttribute("class")]);
-  const size = buckets ? "" : ` of ${window.size}`;
-  mark(svg, "aria-label", `Window: ${counts.samples}${size} outcomes, ${counts.failures} failures, ` +
+  const held = isTimed
+    ? `${counts.samples} outcomes of the last ${duration(window.length_ms)}`
+    : `${counts.samples} of ${window.size} outcomes`;
+  mark(svg, "aria-label", `Window: ${held}, ${counts.failures} failures, ` +
     `${counts.timeouts} of them timeouts, ${counts.slow} slow`);
 }
 
@@ -48,28 +50,31 @@ function drawOutcomes({ size, outcomes }, paths) {
   return [columns * 10, Math.ceil(size / columns) * 10];
 }
 
-function drawBuckets(buckets, paths) {
+function drawBuckets({ length_ms, bucket_ms, buckets }, paths) {
+  const columns = Math.max(1, Math.round(length_ms / bucket_ms));
   const most = Math.max(1, ...buckets.map((bucket) => bucket.samples));
-  const unit = 18 / most;
-  buckets.forEach((bucket, index) => {
-    const x = index * 10;
-    const failures = bucket.failures - bucket.timeouts;
-    const parts = [
-      ["success", bucket.samples - bucket.failures],
-      ["failure", failures],
-      ["timeout", bucket.timeouts],
-    ];
+  const places = new Map(buckets.map((bucket) => [columns - 1 - Math.floor(bucket.age_ms / bucket_ms), bucket]));
+  for (let column = 0; column < columns; column += 1) {
+    const x = column * 10;
+    const bucket = places.get(column);
+    if (bucket === undefined) {
+      paths.space += bar(x, 20, 1);
+      continue;
+    }
     let bottom = 20;
-    if (bucket.samples === 0) paths.space += bar(x, bottom, 1);
-    for (const [kind, count] of parts) {
+    for (const [kind, count] of [
+      ["success", bucket.samples - bucket.failures],
+      ["failure", bucket.failures - bucket.timeouts],
+      ["timeout", bucket.timeouts],
+    ]) {
       if (count === 0) continue;
-      const height = count * unit;
+      const height = (count / most) * 18;
       paths[kind] += bar(x, bottom, height);
-      if (kind === "timeout" && height > 3) paths[kind] += hole(x, bottom, height);
+      if (kind === "timeout" && height > 4) paths[kind] += hole(x, bottom, height);
       bottom -= height;
     }
-  });
-  return [buckets.length * 10, 20];
+  }
+  return [columns * 10, 20];
 }
 
 function bar(x, bottom, height) {

@@ -24,6 +24,9 @@
 //!     "attempt": 0,                     // re-openings since it tripped
 //!     "probes": {"out": 0, "passed": 0, "inconclusive": 0, "max": 1, "to_close": 1},
 //!     "window": {"size": 20, "outcomes": "ssfsstS"},   // oldest first; s, f, t: success, failure, timeout; capital: slow
+//!     // or, of a time window, oldest first and without empty ones:
+//!     // "window": {"length_ms": 10000, "bucket_ms": 1000,
+//!     //            "buckets": [{"age_ms": 2500, "samples": 7, "failures": 2, "timeouts": 1, "slow": 1}]},
 //!     "counts": {"samples": 7, "failures": 2, "timeouts": 1, "slow": 1},
 //!     "limits": {"min_calls": 10, "failure_ratio": 0.5, "timeout_ratio": null, "slow_ratio": null,
 //!                "slow_call_ms": null, "consecutive_failures": null, "open_wait_ms": 30000, "open_wait_max_ms": 300000},
@@ -67,6 +70,7 @@ mod actions;
 mod guard;
 mod live;
 mod state;
+mod window;
 
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::Json;
-use cutout::{Outcome, Window};
 use serde::Serialize;
 
+use super::window::Content;
 use crate::clock::unix_millis;
 use crate::events::{Counts, Transition};
 use crate::fleet::{Fleet, Route, Target, Upstream};
@@ -43,7 +43,7 @@ struct BreakerState {
     remaining_ms: Option<u64>,
     attempt: u32,
     probes: Probes,
-    window: Outcomes,
+    window: Content,
     counts: Counts,
     limits: Limits,
     in_flight: usize,
@@ -59,12 +59,6 @@ struct Probes {
     inconclusive: u32,
     max: u32,
     to_close: u32,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct Outcomes {
-    size: u32,
-    outcomes: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -148,13 +142,7 @@ fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
             max: config.max_probes,
             to_close: config.successes_to_close,
         },
-        window: Outcomes {
-            size: match snapshot.window {
-                Window::Count(size) => size,
-                _ => 0,
-            },
-            outcomes: snapshot.samples.iter().map(letter).collect(),
-        },
+        window: Content::of(&snapshot),
         counts: snapshot.counts().into(),
         limits: Limits {
             min_calls: config.min_calls,
@@ -170,19 +158,6 @@ fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
         max_in_flight: provider.map_or(0, |provider| provider.settings.max_in_flight),
         totals: upstream.totals(),
         stale: upstream.breaker.stale(),
-    }
-}
-
-fn letter(sample: &cutout::Sample) -> char {
-    let letter = match sample.outcome {
-        Outcome::Success => 's',
-        Outcome::Timeout => 't',
-        Outcome::Failure | Outcome::Ignored => 'f',
-    };
-    if sample.slow {
-        letter.to_ascii_uppercase()
-    } else {
-        letter
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use cutout::{Breaker, Event, ManualClock, Outcome, Report, State};
 
@@ -153,6 +154,37 @@ fn a_window_is_saved_though_nothing_has_tripped() {
     store.close();
     let (_store, saved) = file.open();
     assert_eq!(saved.snapshots["a"].counts().samples, 2);
+}
+
+#[test]
+fn a_time_window_is_saved_too_and_not_again_when_only_time_has_passed() {
+    let file = File::new();
+    let (store, _) = file.open_with(Options {
+        save_every: Duration::from_millis(1),
+        ..Options::default()
+    });
+    let clock = ManualClock::new();
+    let window = cutout::Window::time(Duration::from_secs(60), 6);
+    let builder = Breaker::builder().clock(clock.clone()).window(window);
+    let breaker = Arc::new(builder.build().unwrap());
+    let recorder = store.recorder("a");
+    recorder.follow(&breaker, Totals::default);
+    settle(&breaker, Outcome::Success);
+    let stored = || store.ask(rows::load).unwrap().snapshots;
+    while stored()
+        .get("a")
+        .is_none_or(|snapshot| snapshot.counts().samples == 0)
+    {}
+    let commits = store.status().commits;
+    let until = Instant::now() + Duration::from_millis(50);
+    while Instant::now() < until {
+        clock.advance(Duration::from_millis(10));
+        store.flush().unwrap();
+    }
+    assert_eq!(store.status().commits, commits);
+    store.close();
+    let (_store, saved) = file.open();
+    assert_eq!(saved.snapshots["a"].buckets.len(), 1);
 }
 
 #[test]

@@ -195,6 +195,9 @@ fn is_same_state(a: &Health, b: &Health) -> bool {
         let mut snapshot = health.snapshot.clone();
         snapshot.taken = Duration::ZERO;
         snapshot.remaining = None;
+        for bucket in &mut snapshot.buckets {
+            bucket.age = Duration::ZERO;
+        }
         snapshot
     };
     timeless(a) == timeless(b)

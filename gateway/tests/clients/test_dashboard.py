@@ -79,6 +79,26 @@ def test_it_shows_each_provider_and_the_outcomes_in_its_window(page, gateway, up
     assert page.text(f"{page.card('a')} .rules li span") == "failures: 1 of 5 (20 %)"
 
 
+def test_a_time_window_is_drawn_as_its_buckets(driver, gateway_of, upstream):
+    breaker = 'breaker = { min_calls = 40, window = { time = "60s", buckets = 6 } }'
+    gateway = gateway_of(provider("a", upstream.base_url, breaker) + route("alone", "a"))
+    page = Page(driver, gateway)
+    page.live()
+    ask(gateway, 3)
+    upstream.behaviour = 500
+    ask(gateway, 1)
+    label = f"{page.card('a')} svg.window"
+    page.wait(lambda: page.find(label).get_attribute("aria-label").replace("\xa0", " ")
+              == "Window: 4 outcomes of the last 1 min 0 s, 1 failures, 0 of them timeouts, 0 slow")
+    # All within one bucket of ten seconds, or over two.
+    paths = {path.get_attribute("class"): path.get_attribute("d") for path in page.all(f"{label} path")}
+    assert paths["space"].count("z") in (4, 5)
+    assert paths["failure"].count("z") == 1
+    assert page.find(label).get_dom_attribute("viewBox") == "0 0 60 20"
+    page.picture("time-window")
+    driver.get("about:blank")
+
+
 def test_it_sees_a_provider_trip_and_recover(page, gateway, upstream):
     trip(gateway, upstream)
     page.until_state("a", "open")
