@@ -1,6 +1,7 @@
 //! A breaker between a real client and a real server: what it sees of an upstream that
 //! fails, hangs, breaks its bodies and recovers, and what a Prometheus endpoint tells of it.
 
+mod grpc;
 mod http;
 mod metrics_endpoint;
 mod upstream;
