@@ -58,9 +58,10 @@ export function update(card, breaker, receivedAt) {
   tick(card);
   draw(at.window, breaker);
   updateRules(at.rules, breaker);
-  const { in_flight, max_in_flight, generation, attempt, stale } = breaker;
+  const { in_flight, max_in_flight, generation, attempt, stale, window } = breaker;
   write(at.facts, [
     `${in_flight} of ${max_in_flight} in flight`,
+    window.size === undefined ? `window of ${duration(window.length_ms)}` : `window of ${window.size}`,
     `generation ${generation}`,
     attempt > 0 && `re-opened ${attempt}×`,
     stale > 0 && `${stale} stale`,

@@ -35,7 +35,9 @@ function createEntry(model, entry) {
   const label = labelOf(entry);
   const up = make("button", { type: "button", "aria-label": `Move ${label} up`, "data-by": -1 }, "↑");
   const down = make("button", { type: "button", "aria-label": `Move ${label} down`, "data-by": 1 }, "↓");
-  const item = make("li", {}, make("span", { class: "target" }, label), make("span", { class: "state" }), up, down);
+  const item = make("li", {},
+    make("span", { class: "target" }, label),
+    make("span", { class: "controls" }, make("span", { class: "state" }), up, down));
   for (const button of [up, down]) {
     button.addEventListener("click", () => move(model, entry, button));
   }
@@ -43,7 +45,7 @@ function createEntry(model, entry) {
 }
 
 function updateEntry(item, entry, queue, state) {
-  const [, stateText, up, down] = item.children;
+  const [stateText, up, down] = item.lastElementChild.children;
   mark(item, "data-state", state);
   write(stateText, state ?? "");
   const index = queue.indexOf(entry);
