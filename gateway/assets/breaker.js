@@ -42,7 +42,7 @@ export function create({ name }) {
     at.meaning, at.window, at.rules, at.facts,
     make("div", { class: "buttons", role: "group", "aria-label": `Actions on ${name}` }, ...buttons, probe),
     at.result,
-    make("details", {}, make("summary", {}, "Calls since the start"), at.totals));
+    make("details", {}, make("summary", {}, "Calls"), at.totals));
   parts.set(card, at);
   return card;
 }

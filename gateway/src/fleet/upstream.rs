@@ -37,6 +37,19 @@ struct Tally {
 }
 
 impl Tally {
+    /// Goes on from what was counted before.
+    fn from(totals: Totals) -> Self {
+        Self {
+            calls: totals.calls.into(),
+            successes: totals.successes.into(),
+            failures: totals.failures.into(),
+            timeouts: totals.timeouts.into(),
+            ignored: totals.ignored.into(),
+            rejected: totals.rejected.into(),
+            retries: totals.retries.into(),
+        }
+    }
+
     fn totals(&self) -> Totals {
         Totals {
             calls: self.calls.load(Relaxed),
@@ -76,7 +89,7 @@ impl Upstream {
             builder = builder.restore(snapshot);
         }
         let breaker = Arc::new(builder.build()?);
-        let tally = Arc::new(Tally::default());
+        let tally = Arc::new(Tally::from(recorder.earlier()));
         let counted = Arc::clone(&tally);
         recorder.follow(&breaker, move || counted.totals());
         Ok(Arc::new(Self {
@@ -123,7 +136,7 @@ impl Upstream {
         self.tally.retries.fetch_add(1, Relaxed);
     }
 
-    /// What the calls came to since the process started.
+    /// What the calls came to, over all restarts that the database has seen.
     pub fn totals(&self) -> Totals {
         self.tally.totals()
     }

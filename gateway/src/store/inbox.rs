@@ -1,13 +1,13 @@
 //! What waits to be written: bounded, and merged where it can be.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rusqlite::Connection;
 
-use super::record::{ProbeResult, Slot};
+use super::record::{ProbeResult, Slot, Totals};
 use super::{Status, StoreError};
 use crate::events::Transition;
 
@@ -54,13 +54,20 @@ struct Queue {
     batch: Batch,
     questions: Vec<Question>,
     followed: Vec<Arc<Slot>>,
+    /// What the calls of breakers came to that are not followed.
+    earlier: BTreeMap<String, Totals>,
     closing: bool,
     status: Status,
 }
 
 impl Inbox {
-    pub(super) fn new(path: Option<&Path>, limit: usize) -> Self {
+    pub(super) fn new(
+        path: Option<&Path>,
+        limit: usize,
+        earlier: BTreeMap<String, Totals>,
+    ) -> Self {
         let queue = Queue {
+            earlier,
             status: Status {
                 path: path.map(Path::to_owned),
                 ..Status::default()
@@ -86,6 +93,14 @@ impl Inbox {
         }
     }
 
+    pub(super) fn earlier(&self, breaker: &str) -> Totals {
+        self.lock()
+            .earlier
+            .get(breaker)
+            .copied()
+            .unwrap_or_default()
+    }
+
     /// Ends the record of a breaker. Its transitions in the inbox happened before
     /// its last health, and no more are taken.
     pub(super) fn leave(&self, slot: &Arc<Slot>) {
@@ -93,6 +108,11 @@ impl Inbox {
         if let Some(index) = queue.position(slot) {
             let slot = queue.followed.swap_remove(index);
             slot.end();
+            if let Some(health) = slot.health() {
+                queue
+                    .earlier
+                    .insert(slot.breaker.to_string(), health.totals);
+            }
             queue.batch.left.push(slot);
         }
     }

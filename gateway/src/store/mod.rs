@@ -135,8 +135,8 @@ impl Store {
         let connection = open::open(path, options.patience)?;
         let saved =
             rows::load(&connection).map_err(|error| StoreError::from_sqlite(path, &error))?;
-        let inbox = Arc::new(Inbox::new(Some(path), options.queue));
-        let writer = Writer::new(connection, Arc::clone(&inbox), options, &saved.totals);
+        let inbox = Arc::new(Inbox::new(Some(path), options.queue, saved.totals.clone()));
+        let writer = Writer::new(connection, Arc::clone(&inbox), options);
         let thread = thread::Builder::new()
             .name("store".into())
             .spawn(move || writer.run())
@@ -151,7 +151,8 @@ impl Store {
     /// A store that keeps nothing: because none is wanted, or with the `problem`
     /// that [`open`](Self::open) met.
     pub fn absent(problem: Option<StoreError>) -> Self {
-        let inbox = Inbox::new(problem.as_ref().map(|problem| problem.path.as_path()), 0);
+        let path = problem.as_ref().map(|problem| problem.path.as_path());
+        let inbox = Inbox::new(path, 0, BTreeMap::new());
         inbox.report(problem);
         inbox.shut();
         Self {
@@ -175,8 +176,7 @@ impl Store {
         self.inbox.status()
     }
 
-    /// The last transitions, newest first, at most `limit`, of those with a number below `before` if given.
-    /// The numbers are the database's.
+    /// The last transitions, newest first, at most `limit`, of those with an id below `before` if given.
     ///
     /// Blocks until the writing thread answers; not for an async thread.
     ///

@@ -1,7 +1,6 @@
 //! What is kept of a breaker: its transitions, its latest snapshot, its totals.
 
 use std::fmt;
-use std::ops::Add;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cutout::{Breaker, Clock, Snapshot};
@@ -25,7 +24,7 @@ pub struct ProbeResult {
     pub counted: bool,
 }
 
-/// What one breaker's calls came to.
+/// What one breaker's calls came to, over all restarts that the database has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Calls that were admitted.
@@ -42,22 +41,6 @@ pub struct Totals {
     pub rejected: u64,
     /// Attempts beyond the first, inside calls.
     pub retries: u64,
-}
-
-impl Add for Totals {
-    type Output = Self;
-
-    fn add(self, more: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_add(more.calls),
-            successes: self.successes.saturating_add(more.successes),
-            failures: self.failures.saturating_add(more.failures),
-            timeouts: self.timeouts.saturating_add(more.timeouts),
-            ignored: self.ignored.saturating_add(more.ignored),
-            rejected: self.rejected.saturating_add(more.rejected),
-            retries: self.retries.saturating_add(more.retries),
-        }
-    }
 }
 
 /// Keeps one breaker in the store, for as long as it lives.
@@ -95,8 +78,12 @@ impl Recorder {
         }
     }
 
-    /// Takes the snapshots of this breaker from now on, and what its calls came
-    /// to since this process started.
+    /// What this breaker's calls came to before; the totals go on from there.
+    pub fn earlier(&self) -> Totals {
+        self.inbox.earlier(&self.slot.breaker)
+    }
+
+    /// Takes the snapshots of this breaker from now on, and what its calls came to.
     pub fn follow<C: Clock + 'static>(
         &self,
         breaker: &Arc<Breaker<C>>,
@@ -145,7 +132,6 @@ impl fmt::Debug for Sink {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Health {
     pub(super) snapshot: Snapshot,
-    /// Since this process started.
     pub(super) totals: Totals,
 }
 

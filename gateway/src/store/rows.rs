@@ -77,12 +77,13 @@ pub(super) fn write(
     changes: &[Change],
 ) -> rusqlite::Result<()> {
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO transitions (breaker, at_ms, generation, from_state, to_state, cause, reason,
-             samples, failures, timeouts, slow)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO transitions (id, breaker, at_ms, generation, from_state, to_state,
+             cause, reason, samples, failures, timeouts, slow)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for (_, row) in &batch.transitions {
         insert.execute(params![
+            signed(row.id),
             row.breaker,
             signed(row.at_ms),
             row.generation,
@@ -153,7 +154,7 @@ pub(super) fn trim(transaction: &Transaction<'_>, options: &Options) -> rusqlite
     let keep_ms = u64::try_from(options.keep.as_millis()).unwrap_or(u64::MAX);
     let oldest = signed(unix_millis().saturating_sub(keep_ms));
     for table in ["transitions", "probes"] {
-        // Numbers are given in order, so both cut at the front and stop there.
+        // Ids are given in order, so both cut at the front and stop there.
         let too_many = format!("DELETE FROM {table} WHERE id <= (SELECT max(id) FROM {table}) - ?");
         transaction
             .prepare_cached(&too_many)?

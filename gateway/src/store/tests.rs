@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use cutout::{Breaker, Event, ManualClock, Outcome, Report, State};
@@ -59,8 +59,8 @@ impl Drop for File {
 
 type Tested = Arc<Breaker<ManualClock>>;
 
-/// A breaker that opens at the first failure for 10 s, and what keeps it. It is
-/// said to have had three calls.
+/// A breaker that opens at the first failure for 10 s, and what keeps it. It has
+/// three calls more than before.
 fn followed(store: &Store, name: &str, from: Option<Snapshot>) -> (Tested, Recorder) {
     let recorder = store.recorder(name);
     let sink = recorder.sink();
@@ -75,16 +75,18 @@ fn followed(store: &Store, name: &str, from: Option<Snapshot>) -> (Tested, Recor
         builder = builder.restore(snapshot);
     }
     let breaker = Arc::new(builder.build().unwrap());
-    recorder.follow(&breaker, || Totals {
-        calls: 3,
+    let calls = recorder.earlier().calls + 3;
+    recorder.follow(&breaker, move || Totals {
+        calls,
         ..Totals::default()
     });
     (breaker, recorder)
 }
 
 fn transition(breaker: &str, event: &Event) -> Transition {
+    static LAST: AtomicU64 = AtomicU64::new(0);
     Transition {
-        id: 0,
+        id: 1 + LAST.fetch_add(1, Ordering::Relaxed),
         breaker: breaker.into(),
         generation: event.generation,
         from: event.from.to_string(),

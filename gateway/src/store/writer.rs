@@ -1,13 +1,13 @@
 //! The one thread that writes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::inbox::{Batch, Inbox, Work};
-use super::record::{Health, Slot, Totals};
+use super::record::{Health, Slot};
 use super::rows::{self, Change};
 use super::{Options, StoreError};
 
@@ -24,28 +24,17 @@ pub(super) struct Writer {
     options: Options,
     /// What was written last, to leave alone what has not changed.
     written: HashMap<Arc<str>, Health>,
-    /// What the calls of a breaker came to before it was followed.
-    earlier: HashMap<Arc<str>, Totals>,
     /// Rows added since the bounds were last seen to.
     untrimmed: usize,
 }
 
 impl Writer {
-    pub(super) fn new(
-        connection: Connection,
-        inbox: Arc<Inbox>,
-        options: Options,
-        earlier: &BTreeMap<String, Totals>,
-    ) -> Self {
-        let earlier = earlier.iter();
+    pub(super) fn new(connection: Connection, inbox: Arc<Inbox>, options: Options) -> Self {
         Self {
             connection,
             inbox,
             options,
             written: HashMap::new(),
-            earlier: earlier
-                .map(|(breaker, &totals)| (breaker.as_str().into(), totals))
-                .collect(),
             // What an earlier run with wider bounds left is cut at once.
             untrimmed: TRIM_AFTER,
         }
@@ -94,7 +83,7 @@ impl Writer {
 
     /// Writes a batch and the health that belongs to it, or puts it back.
     fn write(&mut self, batch: Batch, followed: &[Arc<Slot>], all: bool) -> Result<(), StoreError> {
-        let fresh = self.fresh(&batch, followed, all);
+        let fresh = Self::fresh(&batch, followed, all);
         let changes = self.changes(&fresh);
         if batch.is_empty() && changes.is_empty() {
             return Ok(());
@@ -102,8 +91,7 @@ impl Writer {
         match self.commit(&batch, &changes) {
             Ok(()) => {
                 self.inbox.committed(batch.transitions.len());
-                self.earlier.extend(fresh.earlier);
-                self.written.extend(fresh.health);
+                self.written.extend(fresh);
                 Ok(())
             }
             Err(error) => {
@@ -119,45 +107,26 @@ impl Writer {
     ///
     /// It is read here, after the transitions were taken from the inbox, so it is
     /// not older than any of them.
-    fn fresh(&self, batch: &Batch, followed: &[Arc<Slot>], all: bool) -> Fresh {
-        let mut fresh = Fresh::default();
-        // First, because a new breaker may have the name of one that was left.
-        for slot in &batch.left {
-            if let Some(health) = slot.health() {
-                let breaker = Arc::clone(&slot.breaker);
-                let totals = self.earlier_than(&fresh, &breaker) + health.totals;
-                fresh.earlier.insert(Arc::clone(&breaker), totals);
-                let totals = Totals::default();
-                fresh.health.insert(breaker, Health { totals, ..health });
-            }
-        }
+    fn fresh(batch: &Batch, followed: &[Arc<Slot>], all: bool) -> HashMap<Arc<str>, Health> {
+        // First those that were left: a new breaker may have the name of an old one.
         let moved = batch.transitions.iter().map(|(slot, _)| slot);
         let moved = moved.filter(|slot| !batch.left.iter().any(|left| Arc::ptr_eq(left, slot)));
-        for slot in moved.chain(followed.iter().filter(|_| all)) {
-            if let Some(health) = slot.health() {
-                fresh.health.insert(Arc::clone(&slot.breaker), health);
-            }
-        }
-        fresh
+        let slots = batch.left.iter().chain(moved);
+        slots
+            .chain(followed.iter().filter(|_| all))
+            .filter_map(|slot| Some((Arc::clone(&slot.breaker), slot.health()?)))
+            .collect()
     }
 
-    fn earlier_than(&self, fresh: &Fresh, breaker: &str) -> Totals {
-        let earlier = fresh.earlier.get(breaker);
-        let earlier = earlier.or_else(|| self.earlier.get(breaker));
-        earlier.copied().unwrap_or_default()
-    }
-
-    fn changes(&self, fresh: &Fresh) -> Vec<Change> {
-        let changes = fresh.health.iter().map(|(breaker, health)| {
+    fn changes(&self, fresh: &HashMap<Arc<str>, Health>) -> Vec<Change> {
+        let changes = fresh.iter().map(|(breaker, health)| {
             let written = self.written.get(breaker);
             let same =
                 |same: fn(&Health, &Health) -> bool| written.is_some_and(|w| same(w, health));
-            let totals = self.earlier_than(fresh, breaker) + health.totals;
-            let is_left = fresh.earlier.contains_key(breaker);
             Change {
                 breaker: Arc::clone(breaker),
                 snapshot: (!same(is_same_state)).then(|| health.snapshot.clone()),
-                totals: (is_left || !same(|a, b| a.totals == b.totals)).then_some(totals),
+                totals: (!same(|a, b| a.totals == b.totals)).then_some(health.totals),
             }
         });
         changes
@@ -179,14 +148,6 @@ impl Writer {
         self.untrimmed = if trim { 0 } else { self.untrimmed + added };
         Ok(())
     }
-}
-
-/// What is to be written over what is stored.
-#[derive(Default)]
-struct Fresh {
-    health: HashMap<Arc<str>, Health>,
-    /// Totals that have become earlier ones.
-    earlier: HashMap<Arc<str>, Totals>,
 }
 
 /// Whether two snapshots differ in nothing but the time they were taken at.
