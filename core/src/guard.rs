@@ -2,43 +2,46 @@
 
 use core::mem;
 
-use crate::clock::Clock;
-use crate::permit::OwnedPermit;
-
 /// A permit and what says how it is settled, until it is.
-pub(crate) struct Guard<J, C: Clock>(Option<(OwnedPermit<C>, J)>);
+pub(crate) struct Guard<J, P>(Option<(P, J)>);
 
-impl<J, C: Clock> Guard<J, C> {
-    pub(crate) const fn new(permit: OwnedPermit<C>, judge: J) -> Self {
+impl<J, P> Guard<J, P> {
+    pub(crate) const fn new(permit: P, judge: J) -> Self {
         Self(Some((permit, judge)))
     }
 
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<(OwnedPermit<C>, J)> {
+    pub(crate) fn take(&mut self) -> Option<(P, J)> {
         self.0.take()
     }
 
-    /// Polls what the permit is for. A permit must see a panic while it unwinds: whoever
-    /// catches it may drop the rest much later, when it would pass for abandoned.
+    /// Watches over a poll of what the permit is for, until it is [`over`](Unwinding::over). A
+    /// permit must see a panic while it unwinds: whoever catches it may drop the rest much
+    /// later, when it would pass for abandoned.
     #[inline]
-    pub(crate) fn while_polling<T>(&mut self, poll: impl FnOnce() -> T) -> T {
-        struct Unwinding<'a, T>(&'a mut Option<T>);
+    pub(crate) const fn unwinding(&mut self) -> Unwinding<'_, J, P> {
+        Unwinding(self)
+    }
+}
 
-        impl<T> Drop for Unwinding<'_, T> {
-            fn drop(&mut self) {
-                *self.0 = None;
-            }
-        }
+/// Drops the permit, unless the poll comes to its end.
+pub(crate) struct Unwinding<'a, J, P>(&'a mut Guard<J, P>);
 
-        let unwinding = Unwinding(&mut self.0);
-        let polled = poll();
-        mem::forget(unwinding);
-        polled
+impl<J, P> Unwinding<'_, J, P> {
+    #[inline]
+    pub(crate) const fn over(self) {
+        mem::forget(self);
+    }
+}
+
+impl<J, P> Drop for Unwinding<'_, J, P> {
+    fn drop(&mut self) {
+        self.0.0 = None;
     }
 }
 
 /// Of a permit that was settled.
-impl<J, C: Clock> Default for Guard<J, C> {
+impl<J, P> Default for Guard<J, P> {
     fn default() -> Self {
         Self(None)
     }
@@ -47,10 +50,10 @@ impl<J, C: Clock> Default for Guard<J, C> {
 #[cfg(any(feature = "stream", feature = "body"))]
 mod judged {
     use super::Guard;
-    use crate::clock::Clock;
+    use crate::held::AnyPermit;
     use crate::outcome::{Report, Settled};
 
-    impl<J, C: Clock> Guard<J, C> {
+    impl<J, P: AnyPermit> Guard<J, P> {
         /// Settles the permit, if it is not settled, by the verdict of its judge, if it has one.
         #[inline]
         pub(crate) fn judge(&mut self, verdict: impl FnOnce(&mut J) -> Option<Report>) {
@@ -66,7 +69,9 @@ mod judged {
             let (permit, _) = self.take()?;
             Some(permit.done(report))
         }
+    }
 
+    impl<J, P> Guard<J, P> {
         pub(crate) const fn is_settled(&self) -> bool {
             self.0.is_none()
         }

@@ -23,6 +23,7 @@ mod error;
 mod event;
 #[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
 mod guard;
+mod held;
 #[cfg(feature = "http")]
 pub mod http;
 mod hub;
@@ -66,6 +67,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{Config, OpenWait, SlowRule, Window};
 pub use error::{CallError, ConfigError, Rejected};
 pub use event::Event;
+pub use held::{AnyPermit, BreakerRef};
 pub use outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use permit::{OwnedPermit, Permit};
 pub use snapshot::{Bucket, Snapshot};

@@ -6,10 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use cutout::body::GuardedBody;
+use cutout::stream::GuardedStream;
+use cutout::tower::BreakerLayer;
 use cutout::{
     Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Report, Settled, SlowRule, State,
     SystemClock, Window,
 };
+use futures_util::{FutureExt, StreamExt, stream};
+use http_body_util::Empty;
+use tower::{Layer, Service};
 
 /// The system's allocator, counting per thread, since tests run beside each other.
 struct Counting;
@@ -159,6 +165,26 @@ fn an_owned_permit_allocates_nothing() {
     let breaker = Arc::new(builder(&ManualClock::new()).build().unwrap());
     let settle = || assert_eq!(breaker.allow_owned().unwrap().success(), Settled::Recorded);
     assert_eq!(calls(settle), 0);
+}
+
+#[test]
+fn the_layer_and_the_wrappers_of_streams_and_bodies_allocate_nothing() {
+    let breaker = Arc::new(builder(&ManualClock::new()).build().unwrap());
+    let answer = tower::service_fn(|()| std::future::ready(Ok::<_, u8>(())));
+    let mut service = BreakerLayer::new(breaker.clone()).layer(answer);
+    let call = || assert_eq!(service.call(()).now_or_never(), Some(Ok(())));
+    assert_eq!(calls(call), 0);
+    let read = || {
+        let items = stream::iter([Ok(1), Err(2)]);
+        let items = GuardedStream::new(items, breaker.allow_owned().unwrap());
+        assert_eq!(items.count().now_or_never(), Some(2));
+        let body = Empty::<&[u8]>::new();
+        assert!(GuardedBody::new(body, breaker.allow_owned().unwrap()).is_settled());
+    };
+    assert_eq!(calls(read), 0);
+    breaker.force_open(None, "drill");
+    let reject = || assert!(service.call(()).now_or_never().unwrap().is_err());
+    assert_eq!(calls(reject), 0);
 }
 
 #[test]

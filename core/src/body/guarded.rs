@@ -2,15 +2,15 @@
 
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use crate::body::LimitedBody;
 use crate::classify::{ByResult, Judge};
-use crate::clock::{Clock, SystemClock};
 use crate::guard::Guard;
+use crate::held::AnyPermit;
 use crate::limit::{Limits, Timer};
 use crate::outcome::{Report, Settled};
 use crate::permit::OwnedPermit;
@@ -21,35 +21,32 @@ pin_project! {
     /// # Cancel safety
     ///
     /// Dropping it settles the permit as abandoned, if it is not settled.
-    pub struct GuardedBody<B, J = ByResult, C = SystemClock>
-    where
-        C: Clock,
-    {
+    pub struct GuardedBody<B, J = ByResult, P = OwnedPermit> {
         #[pin]
         inner: B,
-        guard: Guard<J, C>,
+        guard: Guard<J, P>,
     }
 }
 
-impl<B: Body, C: Clock> GuardedBody<B, ByResult, C> {
+impl<B: Body, P: AnyPermit> GuardedBody<B, ByResult, P> {
     /// Settles `permit` by the frames of `body`: an error is a failure.
     ///
     /// A body that says that it has ended settles at once.
-    pub fn new(body: B, permit: OwnedPermit<C>) -> Self {
+    pub fn new(body: B, permit: P) -> Self {
         Self::with_judge(body, permit, ByResult)
     }
 }
 
-impl<B, J, C> GuardedBody<B, J, C>
+impl<B, J, P> GuardedBody<B, J, P>
 where
     B: Body,
     J: Judge<Result<Frame<B::Data>, B::Error>>,
-    C: Clock,
+    P: AnyPermit,
 {
     /// Settles `permit` by what `judge` says of the frames, the error and the end of `body`.
     ///
     /// A body that says that it has ended settles at once.
-    pub fn with_judge(body: B, permit: OwnedPermit<C>, mut judge: J) -> Self {
+    pub fn with_judge(body: B, permit: P, mut judge: J) -> Self {
         if body.is_end_stream() {
             permit.done(judge.end());
             return Self::settled(body);
@@ -61,7 +58,7 @@ where
     }
 }
 
-impl<B, J, C: Clock> GuardedBody<B, J, C> {
+impl<B, J, P> GuardedBody<B, J, P> {
     /// A body that has no permit to settle.
     pub fn settled(body: B) -> Self {
         Self {
@@ -71,12 +68,15 @@ impl<B, J, C: Clock> GuardedBody<B, J, C> {
     }
 
     /// Limits how long the body may keep its consumer waiting.
-    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedBody<B, T, J, C> {
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedBody<B, T, J, P> {
         LimitedBody::new(self, limits, timer)
     }
 
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
-    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
+    where
+        P: AnyPermit,
+    {
         self.project().guard.settle(report.into())
     }
 
@@ -91,11 +91,11 @@ impl<B, J, C: Clock> GuardedBody<B, J, C> {
     }
 }
 
-impl<B, J, C> Body for GuardedBody<B, J, C>
+impl<B, J, P> Body for GuardedBody<B, J, P>
 where
     B: Body,
     J: Judge<Result<Frame<B::Data>, B::Error>>,
-    C: Clock,
+    P: AnyPermit,
 {
     type Data = B::Data;
     type Error = B::Error;
@@ -106,17 +106,20 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let mut this = self.project();
-        let inner = this.inner.as_mut();
-        let next = ready!(this.guard.while_polling(|| inner.poll_frame(cx)));
-        this.guard.judge(|judge| {
-            let verdict = match &next {
-                Some(frame) => judge.item(frame),
-                None => Some(judge.end()),
-            };
-            // A consumer that sees the end need not ask for it.
-            verdict.or_else(|| this.inner.is_end_stream().then(|| judge.end()))
-        });
-        Poll::Ready(next)
+        let unwinding = this.guard.unwinding();
+        let polled = this.inner.as_mut().poll_frame(cx);
+        unwinding.over();
+        if let Poll::Ready(next) = &polled {
+            this.guard.judge(|judge| {
+                let verdict = match next {
+                    Some(frame) => judge.item(frame),
+                    None => Some(judge.end()),
+                };
+                // A consumer that sees the end need not ask for it.
+                verdict.or_else(|| this.inner.is_end_stream().then(|| judge.end()))
+            });
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -128,7 +131,7 @@ where
     }
 }
 
-impl<B: fmt::Debug, J, C: Clock> fmt::Debug for GuardedBody<B, J, C> {
+impl<B: fmt::Debug, J, P> fmt::Debug for GuardedBody<B, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardedBody")
             .field("inner", &self.inner)

@@ -10,9 +10,10 @@ use pin_project_lite::pin_project;
 
 use crate::body::GuardedBody;
 use crate::classify::{ByResult, Judge};
-use crate::clock::{Clock, SystemClock};
+use crate::held::AnyPermit;
 use crate::limit::{Elapsed, Limits, Timer, Waiting};
 use crate::outcome::Outcome;
+use crate::permit::OwnedPermit;
 
 pin_project! {
     /// A guarded body with limits, made by [`GuardedBody::limits`].
@@ -20,21 +21,20 @@ pin_project! {
     /// # Cancel safety
     ///
     /// As of [`GuardedBody`].
-    pub struct LimitedBody<B, T, J = ByResult, C = SystemClock>
+    pub struct LimitedBody<B, T, J = ByResult, P = OwnedPermit>
     where
         T: Timer,
-        C: Clock,
     {
         #[pin]
-        body: GuardedBody<B, J, C>,
+        body: GuardedBody<B, J, P>,
         #[pin]
         waiting: Waiting<T>,
         over: bool,
     }
 }
 
-impl<B, T: Timer, J, C: Clock> LimitedBody<B, T, J, C> {
-    pub(super) const fn new(body: GuardedBody<B, J, C>, limits: Limits, timer: T) -> Self {
+impl<B, T: Timer, J, P> LimitedBody<B, T, J, P> {
+    pub(super) const fn new(body: GuardedBody<B, J, P>, limits: Limits, timer: T) -> Self {
         Self {
             body,
             waiting: Waiting::new(timer, limits),
@@ -43,12 +43,12 @@ impl<B, T: Timer, J, C: Clock> LimitedBody<B, T, J, C> {
     }
 
     /// The body without its limits.
-    pub const fn get_ref(&self) -> &GuardedBody<B, J, C> {
+    pub const fn get_ref(&self) -> &GuardedBody<B, J, P> {
         &self.body
     }
 
     /// The body without its limits.
-    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut GuardedBody<B, J, C>> {
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut GuardedBody<B, J, P>> {
         self.project().body
     }
 }
@@ -80,12 +80,12 @@ impl<E: Error + 'static> Error for BodyError<E> {
     }
 }
 
-impl<B, T, J, C> Body for LimitedBody<B, T, J, C>
+impl<B, T, J, P> Body for LimitedBody<B, T, J, P>
 where
     B: Body,
     T: Timer,
     J: Judge<Result<Frame<B::Data>, B::Error>>,
-    C: Clock,
+    P: AnyPermit,
 {
     type Data = B::Data;
     type Error = BodyError<B::Error>;
@@ -120,7 +120,7 @@ where
     }
 }
 
-impl<B: fmt::Debug, T: Timer, J, C: Clock> fmt::Debug for LimitedBody<B, T, J, C> {
+impl<B: fmt::Debug, T: Timer, J, P> fmt::Debug for LimitedBody<B, T, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedBody")
             .field("body", &self.body)

@@ -2,14 +2,14 @@
 
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 
 use futures_core::{FusedStream, Stream};
 use pin_project_lite::pin_project;
 
 use crate::classify::{ByResult, Judge};
-use crate::clock::{Clock, SystemClock};
 use crate::guard::Guard;
+use crate::held::AnyPermit;
 use crate::limit::{Limits, Timer};
 use crate::outcome::{Report, Settled};
 use crate::permit::OwnedPermit;
@@ -21,26 +21,23 @@ pin_project! {
     /// # Cancel safety
     ///
     /// Dropping it settles the permit as abandoned, if it is not settled.
-    pub struct GuardedStream<S, J = ByResult, C = SystemClock>
-    where
-        C: Clock,
-    {
+    pub struct GuardedStream<S, J = ByResult, P = OwnedPermit> {
         #[pin]
         inner: S,
-        guard: Guard<J, C>,
+        guard: Guard<J, P>,
     }
 }
 
-impl<S, C: Clock> GuardedStream<S, ByResult, C> {
+impl<S, P> GuardedStream<S, ByResult, P> {
     /// Settles `permit` by the items of `stream`, which are results: an `Err` is a failure.
-    pub const fn new(stream: S, permit: OwnedPermit<C>) -> Self {
+    pub const fn new(stream: S, permit: P) -> Self {
         Self::with_judge(stream, permit, ByResult)
     }
 }
 
-impl<S, J, C: Clock> GuardedStream<S, J, C> {
+impl<S, J, P> GuardedStream<S, J, P> {
     /// Settles `permit` by what `judge` says of the items and the end of `stream`.
-    pub const fn with_judge(stream: S, permit: OwnedPermit<C>, judge: J) -> Self {
+    pub const fn with_judge(stream: S, permit: P, judge: J) -> Self {
         Self {
             inner: stream,
             guard: Guard::new(permit, judge),
@@ -48,12 +45,15 @@ impl<S, J, C: Clock> GuardedStream<S, J, C> {
     }
 
     /// Limits how long the stream may keep its consumer waiting.
-    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, C> {
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, P> {
         LimitedStream::new(self, limits, timer)
     }
 
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
-    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
+    where
+        P: AnyPermit,
+    {
         self.project().guard.settle(report.into())
     }
 
@@ -68,19 +68,22 @@ impl<S, J, C: Clock> GuardedStream<S, J, C> {
     }
 }
 
-impl<S: Stream, J: Judge<S::Item>, C: Clock> Stream for GuardedStream<S, J, C> {
+impl<S: Stream, J: Judge<S::Item>, P: AnyPermit> Stream for GuardedStream<S, J, P> {
     type Item = S::Item;
 
     #[inline]
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let this = self.project();
-        let inner = this.inner;
-        let next = ready!(this.guard.while_polling(|| inner.poll_next(cx)));
-        this.guard.judge(|judge| match &next {
-            Some(item) => judge.item(item),
-            None => Some(judge.end()),
-        });
-        Poll::Ready(next)
+        let unwinding = this.guard.unwinding();
+        let polled = this.inner.poll_next(cx);
+        unwinding.over();
+        if let Poll::Ready(next) = &polled {
+            this.guard.judge(|judge| match next {
+                Some(item) => judge.item(item),
+                None => Some(judge.end()),
+            });
+        }
+        polled
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -88,18 +91,18 @@ impl<S: Stream, J: Judge<S::Item>, C: Clock> Stream for GuardedStream<S, J, C> {
     }
 }
 
-impl<S, J, C> FusedStream for GuardedStream<S, J, C>
+impl<S, J, P> FusedStream for GuardedStream<S, J, P>
 where
     S: FusedStream,
     J: Judge<S::Item>,
-    C: Clock,
+    P: AnyPermit,
 {
     fn is_terminated(&self) -> bool {
         self.inner.is_terminated()
     }
 }
 
-impl<S: fmt::Debug, J, C: Clock> fmt::Debug for GuardedStream<S, J, C> {
+impl<S: fmt::Debug, J, P> fmt::Debug for GuardedStream<S, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardedStream")
             .field("inner", &self.inner)

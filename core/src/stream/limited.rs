@@ -8,9 +8,10 @@ use futures_core::Stream;
 use pin_project_lite::pin_project;
 
 use crate::classify::{ByResult, Judge};
-use crate::clock::{Clock, SystemClock};
+use crate::held::AnyPermit;
 use crate::limit::{Elapsed, Limits, Timer, Waiting};
 use crate::outcome::Outcome;
+use crate::permit::OwnedPermit;
 use crate::stream::GuardedStream;
 
 pin_project! {
@@ -21,21 +22,20 @@ pin_project! {
     /// # Cancel safety
     ///
     /// As of [`GuardedStream`].
-    pub struct LimitedStream<S, T, J = ByResult, C = SystemClock>
+    pub struct LimitedStream<S, T, J = ByResult, P = OwnedPermit>
     where
         T: Timer,
-        C: Clock,
     {
         #[pin]
-        stream: GuardedStream<S, J, C>,
+        stream: GuardedStream<S, J, P>,
         #[pin]
         waiting: Waiting<T>,
         over: bool,
     }
 }
 
-impl<S, T: Timer, J, C: Clock> LimitedStream<S, T, J, C> {
-    pub(super) const fn new(stream: GuardedStream<S, J, C>, limits: Limits, timer: T) -> Self {
+impl<S, T: Timer, J, P> LimitedStream<S, T, J, P> {
+    pub(super) const fn new(stream: GuardedStream<S, J, P>, limits: Limits, timer: T) -> Self {
         Self {
             stream,
             waiting: Waiting::new(timer, limits),
@@ -44,22 +44,22 @@ impl<S, T: Timer, J, C: Clock> LimitedStream<S, T, J, C> {
     }
 
     /// The stream without its limits.
-    pub const fn get_ref(&self) -> &GuardedStream<S, J, C> {
+    pub const fn get_ref(&self) -> &GuardedStream<S, J, P> {
         &self.stream
     }
 
     /// The stream without its limits.
-    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut GuardedStream<S, J, C>> {
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut GuardedStream<S, J, P>> {
         self.project().stream
     }
 }
 
-impl<S, T, J, C> Stream for LimitedStream<S, T, J, C>
+impl<S, T, J, P> Stream for LimitedStream<S, T, J, P>
 where
     S: Stream,
     T: Timer,
     J: Judge<S::Item>,
-    C: Clock,
+    P: AnyPermit,
 {
     type Item = Result<S::Item, Elapsed>;
 
@@ -88,7 +88,7 @@ where
     }
 }
 
-impl<S: fmt::Debug, T: Timer, J, C: Clock> fmt::Debug for LimitedStream<S, T, J, C> {
+impl<S: fmt::Debug, T: Timer, J, P> fmt::Debug for LimitedStream<S, T, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedStream")
             .field("stream", &self.stream)

@@ -7,10 +7,8 @@ use core::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use crate::clock::Clock;
 use crate::error::{CallError, Rejected};
 use crate::guard::Guard;
-use crate::permit::OwnedPermit;
 use crate::tower::Settle;
 
 pin_project! {
@@ -25,21 +23,21 @@ pin_project! {
     ///
     /// When it is polled again after it was ready. A panic of the inner future is passed on and
     /// settles the permit as [`Config::panicked`](crate::Config::panicked) says.
-    pub struct ResponseFuture<F, K, C: Clock> {
+    pub struct ResponseFuture<F, K, P> {
         #[pin]
-        state: State<F, K, C>,
+        state: State<F, K, P>,
     }
 }
 
 pin_project! {
     #[project = StateProjection]
-    enum State<F, K, C: Clock> {
+    enum State<F, K, P> {
         Rejected { rejected: Option<Rejected> },
-        Admitted { #[pin] call: F, guard: Guard<K, C> },
+        Admitted { #[pin] call: F, guard: Guard<K, P> },
     }
 }
 
-impl<F, K, C: Clock> ResponseFuture<F, K, C> {
+impl<F, K, P> ResponseFuture<F, K, P> {
     pub(super) const fn rejected(rejected: Rejected) -> Self {
         Self {
             state: State::Rejected {
@@ -48,7 +46,7 @@ impl<F, K, C: Clock> ResponseFuture<F, K, C> {
         }
     }
 
-    pub(super) const fn admitted(call: F, permit: OwnedPermit<C>, settle: K) -> Self {
+    pub(super) const fn admitted(call: F, permit: P, settle: K) -> Self {
         Self {
             state: State::Admitted {
                 call,
@@ -58,11 +56,10 @@ impl<F, K, C: Clock> ResponseFuture<F, K, C> {
     }
 }
 
-impl<F, K, C, T, E> Future for ResponseFuture<F, K, C>
+impl<F, K, P, T, E> Future for ResponseFuture<F, K, P>
 where
     F: Future<Output = Result<T, E>>,
-    K: Settle<T, E, C>,
-    C: Clock,
+    K: Settle<T, E, P>,
 {
     type Output = Result<K::Response, CallError<E>>;
 
@@ -73,7 +70,10 @@ where
                 rejected.take().map(|rejected| Err(rejected.into()))
             }
             StateProjection::Admitted { call, guard } => {
-                let result = ready!(guard.while_polling(|| call.poll(cx)));
+                let unwinding = guard.unwinding();
+                let polled = call.poll(cx);
+                unwinding.over();
+                let result = ready!(polled);
                 let held = guard.take();
                 held.map(|(permit, settle)| settle.settle(result, permit).map_err(CallError::Inner))
             }
@@ -82,7 +82,7 @@ where
     }
 }
 
-impl<F, K, C: Clock> fmt::Debug for ResponseFuture<F, K, C> {
+impl<F, K, P> fmt::Debug for ResponseFuture<F, K, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rejected = match &self.state {
             State::Rejected { rejected } => rejected.as_ref(),

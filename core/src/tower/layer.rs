@@ -7,7 +7,7 @@ use tower_layer::Layer;
 
 use crate::breaker::Breaker;
 use crate::classify::ByResult;
-use crate::clock::{Clock, SystemClock};
+use crate::held::BreakerRef;
 use crate::tower::{AtResult, BreakerService};
 
 /// Puts a breaker before services.
@@ -35,25 +35,26 @@ use crate::tower::{AtResult, BreakerService};
 /// # let _ = layer;
 /// # Ok::<(), cutout::ConfigError>(())
 /// ```
-pub struct BreakerLayer<K = AtResult<ByResult>, C: Clock = SystemClock> {
-    breaker: Arc<Breaker<C>>,
+pub struct BreakerLayer<K = AtResult<ByResult>, R = Arc<Breaker>> {
+    breaker: R,
     settle: K,
 }
 
-impl<C: Clock> BreakerLayer<AtResult<ByResult>, C> {
-    /// A layer in which `Ok` is a success and `Err` a failure.
-    pub fn new(breaker: impl Into<Arc<Breaker<C>>>) -> Self {
+impl<R: BreakerRef> BreakerLayer<AtResult<ByResult>, R> {
+    /// A layer in which `Ok` is a success and `Err` a failure. The breaker is shared in an
+    /// `Arc` or borrowed: see [`BreakerRef`].
+    pub const fn new(breaker: R) -> Self {
         Self {
-            breaker: breaker.into(),
+            breaker,
             settle: AtResult(ByResult),
         }
     }
 }
 
-impl<K, C: Clock> BreakerLayer<AtResult<K>, C> {
+impl<K, R> BreakerLayer<AtResult<K>, R> {
     /// Lets a [`Classify`](crate::classify::Classify) say what results mean: a closure,
     /// `HttpStatus`, `GrpcStatus`, or one of your own. Each call gets a clone of it.
-    pub fn classify<L>(self, classifier: L) -> BreakerLayer<AtResult<L>, C> {
+    pub fn classify<L>(self, classifier: L) -> BreakerLayer<AtResult<L>, R> {
         BreakerLayer {
             breaker: self.breaker,
             settle: AtResult(classifier),
@@ -67,7 +68,7 @@ impl<K, C: Clock> BreakerLayer<AtResult<K>, C> {
     /// An answer that counts as anything else settles at its headers, and so does one whose body
     /// is empty. The service's response becomes `Response<GuardedBody<B>>`.
     #[cfg(feature = "body")]
-    pub fn through_body<J>(self, judge: J) -> BreakerLayer<crate::tower::ThroughBody<K, J>, C> {
+    pub fn through_body<J>(self, judge: J) -> BreakerLayer<crate::tower::ThroughBody<K, J>, R> {
         BreakerLayer {
             breaker: self.breaker,
             settle: crate::tower::ThroughBody::new(self.settle.0, judge),
@@ -75,31 +76,31 @@ impl<K, C: Clock> BreakerLayer<AtResult<K>, C> {
     }
 }
 
-impl<K, C: Clock> BreakerLayer<K, C> {
+impl<K, R> BreakerLayer<K, R> {
     /// The breaker.
-    pub const fn breaker(&self) -> &Arc<Breaker<C>> {
+    pub const fn breaker(&self) -> &R {
         &self.breaker
     }
 }
 
-impl<S, K: Clone, C: Clock> Layer<S> for BreakerLayer<K, C> {
-    type Service = BreakerService<S, K, C>;
+impl<S, K: Clone, R: Clone> Layer<S> for BreakerLayer<K, R> {
+    type Service = BreakerService<S, K, R>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        BreakerService::new(inner, Arc::clone(&self.breaker), self.settle.clone())
+        BreakerService::new(inner, self.breaker.clone(), self.settle.clone())
     }
 }
 
-impl<K: Clone, C: Clock> Clone for BreakerLayer<K, C> {
+impl<K: Clone, R: Clone> Clone for BreakerLayer<K, R> {
     fn clone(&self) -> Self {
         Self {
-            breaker: Arc::clone(&self.breaker),
+            breaker: self.breaker.clone(),
             settle: self.settle.clone(),
         }
     }
 }
 
-impl<K, C: Clock> fmt::Debug for BreakerLayer<K, C> {
+impl<K, R: fmt::Debug> fmt::Debug for BreakerLayer<K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BreakerLayer")
             .field("breaker", &self.breaker)

@@ -43,6 +43,9 @@
 //! wait has ended in between. The rejection says then that the time left is zero. Getting ready
 //! again asks anew. This way the inner service need not be `Clone`, and each call costs no clone.
 //!
+//! The breaker is in an `Arc`, or borrowed from a `static`: see [`BreakerRef`](crate::BreakerRef).
+//! All services of a layer and of its clones share it.
+//!
 //! An inner service that fails to get ready, say for want of a connection, counts as a call that
 //! came to this error.
 //!
@@ -70,6 +73,12 @@
 //! | `LoadShed` | sheds while the inner service is busy, unless the breaker is open: then it rejects | its error is of this process: classify it as ignored |
 //! | `Buffer` | callers share one service; one that goes away in the queue costs nothing | the queue is waited for before the permit |
 //! | `Balance` | each endpoint has its breaker. One that is open answers at once, which makes it look idle: let the load be ordered by `breaker().refusal().is_some()` first | one breaker for all endpoints |
+//!
+//! # What it costs
+//!
+//! No allocation, no box. A healthy call takes 1.3 ns more than one of the bare service with the breaker
+//! in a `static`, and 12 ns more with one in an `Arc`, whose references are counted: 28 ns while another
+//! thread calls, too (`cargo bench -p cutout --bench edges`, on the machine of the README's numbers).
 //!
 //! # Panics
 //!

@@ -9,24 +9,24 @@ use tower_service::Service;
 
 use crate::breaker::Breaker;
 use crate::classify::ByResult;
-use crate::clock::{Clock, SystemClock};
 use crate::error::{CallError, Left, Rejected};
+use crate::held::BreakerRef;
 use crate::tower::{AtResult, ResponseFuture, Settle};
 
 /// A service behind a breaker, made by a [`BreakerLayer`](crate::tower::BreakerLayer).
 ///
 /// How it admits is said in the [module's docs](crate::tower).
-pub struct BreakerService<S, K = AtResult<ByResult>, C: Clock = SystemClock> {
+pub struct BreakerService<S, K = AtResult<ByResult>, R = Arc<Breaker>> {
     inner: S,
-    breaker: Arc<Breaker<C>>,
+    breaker: R,
     settle: K,
     /// What the breaker said when it was asked for readiness, if it refused. Then the inner
     /// service was not readied and may not be called.
     refused: Option<Rejected>,
 }
 
-impl<S, K, C: Clock> BreakerService<S, K, C> {
-    pub(super) const fn new(inner: S, breaker: Arc<Breaker<C>>, settle: K) -> Self {
+impl<S, K, R> BreakerService<S, K, R> {
+    pub(super) const fn new(inner: S, breaker: R, settle: K) -> Self {
         Self {
             inner,
             breaker,
@@ -36,7 +36,7 @@ impl<S, K, C: Clock> BreakerService<S, K, C> {
     }
 
     /// The breaker.
-    pub const fn breaker(&self) -> &Arc<Breaker<C>> {
+    pub const fn breaker(&self) -> &R {
         &self.breaker
     }
 
@@ -56,21 +56,23 @@ impl<S, K, C: Clock> BreakerService<S, K, C> {
     }
 }
 
-impl<S, K, C, Request> Service<Request> for BreakerService<S, K, C>
+impl<S, K, R, Request> Service<Request> for BreakerService<S, K, R>
 where
     S: Service<Request>,
-    K: Settle<S::Response, S::Error, C> + Clone,
-    C: Clock,
+    K: Settle<S::Response, S::Error, R::Permit> + Clone,
+    R: BreakerRef,
 {
     type Response = K::Response;
     type Error = CallError<S::Error>;
-    type Future = ResponseFuture<S::Future, K, C>;
+    type Future = ResponseFuture<S::Future, K, R::Permit>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.refused = self.breaker.refusal();
-        if self.refused.is_some() {
+        if let Some(refused) = self.breaker.breaker().refusal() {
+            self.refused = Some(refused);
             return Poll::Ready(Ok(()));
         }
+        self.refused = None;
         Poll::Ready(match ready!(self.inner.poll_ready(cx)) {
             Ok(()) => Ok(()),
             Err(error) => Err(CallError::Inner(
@@ -79,9 +81,10 @@ where
         })
     }
 
+    #[inline]
     fn call(&mut self, request: Request) -> Self::Future {
         let admission = match self.refused.take() {
-            None => self.breaker.allow_owned(),
+            None => self.breaker.admit(),
             Some(refused) => Err(self.reject(refused)),
         };
         match admission {
@@ -93,41 +96,41 @@ where
     }
 }
 
-impl<S, K, C: Clock> BreakerService<S, K, C> {
+impl<S, K, R: BreakerRef> BreakerService<S, K, R> {
     /// Rejects a call that was refused when readiness was asked for, with the time left now.
     #[cold]
     fn reject(&self, refused: Rejected) -> Rejected {
-        let now = self.breaker.refusal().unwrap_or(Rejected {
+        let now = self.breaker.breaker().refusal().unwrap_or(Rejected {
             left: Left::nanos(0),
             ..refused
         });
-        self.breaker.reject(now.word, now.left)
+        self.breaker.breaker().reject(now.word, now.left)
     }
 
     /// A service that cannot get ready, say for want of a connection, is a failed call.
     #[cold]
     fn count_unready<T, E>(&self, error: E) -> E
     where
-        K: Settle<T, E, C>,
+        K: Settle<T, E, R::Permit>,
     {
-        match self.breaker.allow_owned() {
+        match self.breaker.admit() {
             Ok(permit) => self.settle.settle_error(error, permit),
             Err(_) => error,
         }
     }
 }
 
-impl<S: Clone, K: Clone, C: Clock> Clone for BreakerService<S, K, C> {
+impl<S: Clone, K: Clone, R: Clone> Clone for BreakerService<S, K, R> {
     fn clone(&self) -> Self {
         Self::new(
             self.inner.clone(),
-            Arc::clone(&self.breaker),
+            self.breaker.clone(),
             self.settle.clone(),
         )
     }
 }
 
-impl<S: fmt::Debug, K, C: Clock> fmt::Debug for BreakerService<S, K, C> {
+impl<S: fmt::Debug, K, R: fmt::Debug> fmt::Debug for BreakerService<S, K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BreakerService")
             .field("inner", &self.inner)

@@ -5,9 +5,8 @@ use http_body::{Body, Frame};
 
 use crate::body::GuardedBody;
 use crate::classify::{Classify, Judge};
-use crate::clock::Clock;
+use crate::held::AnyPermit;
 use crate::outcome::Outcome;
-use crate::permit::OwnedPermit;
 use crate::tower::Settle;
 
 /// Settles when the response's body has ended: see
@@ -24,20 +23,16 @@ impl<K, J> ThroughBody<K, J> {
     }
 }
 
-impl<K, J, B, E, C> Settle<Response<B>, E, C> for ThroughBody<K, J>
+impl<K, J, B, E, P> Settle<Response<B>, E, P> for ThroughBody<K, J>
 where
     K: Classify<Response<B>, E>,
     J: Judge<Result<Frame<B::Data>, B::Error>> + Clone,
     B: Body,
-    C: Clock,
+    P: AnyPermit,
 {
-    type Response = Response<GuardedBody<B, J, C>>;
+    type Response = Response<GuardedBody<B, J, P>>;
 
-    fn settle(
-        &self,
-        result: Result<Response<B>, E>,
-        permit: OwnedPermit<C>,
-    ) -> Result<Self::Response, E> {
+    fn settle(&self, result: Result<Response<B>, E>, permit: P) -> Result<Self::Response, E> {
         let report = self.head.classify(result.as_ref());
         let goes_on = |response: &Response<B>| !response.body().is_end_stream();
         if report.outcome == Outcome::Success && result.as_ref().is_ok_and(goes_on) {
@@ -48,7 +43,7 @@ where
         result.map(|response| response.map(GuardedBody::settled))
     }
 
-    fn settle_error(&self, error: E, permit: OwnedPermit<C>) -> E {
+    fn settle_error(&self, error: E, permit: P) -> E {
         permit.done(self.head.classify(Err(&error)));
         error
     }

@@ -1,12 +1,12 @@
 //! When a call is admitted, and what the inner service is spared.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
 use cutout::tower::BreakerLayer;
-use cutout::{CallError, Cause, State};
+use cutout::{Breaker, CallError, Cause, State};
 use futures_util::FutureExt;
 use tower::limit::ConcurrencyLimit;
 use tower::{Layer, Service};
@@ -87,7 +87,7 @@ fn the_service_that_was_readied_is_the_one_called() {
 #[test]
 fn over_a_concurrency_limit_the_readied_service_is_the_one_called() {
     let upstream = Arc::<Upstream>::default();
-    let breaker = builder(&Default::default()).build().unwrap();
+    let breaker = Arc::new(builder(&Default::default()).build().unwrap());
     let limited = ConcurrencyLimit::new(upstream.service(), 1);
     let mut service = BreakerLayer::new(breaker).layer(limited);
     let mut other = service.clone();
@@ -164,7 +164,8 @@ fn a_refusal_stands_until_the_service_is_readied_again() {
 #[test]
 fn services_of_two_layer_calls_share_the_breaker() {
     let upstream = Arc::<Upstream>::default();
-    let layer = BreakerLayer::new(builder(&Default::default()).build().unwrap());
+    let breaker = Arc::new(builder(&Default::default()).build().unwrap());
+    let layer = BreakerLayer::new(breaker.clone());
     let mut failing = layer.layer(upstream.service());
     let mut other = layer.clone().layer(upstream.service());
     for _ in 0..2 {
@@ -177,7 +178,7 @@ fn services_of_two_layer_calls_share_the_breaker() {
     assert!(poll_ready(&mut other).is_ready());
     let result = other.call(Ask::Answer).now_or_never().unwrap();
     assert!(matches!(result, Err(CallError::Rejected(_))));
-    assert_eq!(layer.breaker().state(), State::Open);
+    assert_eq!(breaker.state(), State::Open);
 }
 
 #[test]
@@ -195,4 +196,21 @@ fn every_rejected_call_is_counted_once() {
     drop(stage.service.call(Ask::Answer));
     drop(stage.service.call(Ask::Answer));
     assert_eq!(stage.breaker.totals().unwrap().rejections.open, 2);
+}
+
+#[test]
+fn a_breaker_in_a_static_is_borrowed() {
+    static BREAKER: LazyLock<Breaker> = LazyLock::new(|| {
+        let breaker = Breaker::builder().consecutive_failures(2);
+        breaker.build().unwrap()
+    });
+    let upstream = Arc::<Upstream>::default();
+    let mut service = BreakerLayer::new(&*BREAKER).layer(upstream.service());
+    for _ in 0..2 {
+        assert!(poll_ready(&mut service).is_ready());
+        let call: Box<dyn Future<Output = _> + Send> = Box::new(service.call(Ask::Fail));
+        let result = Box::into_pin(call).now_or_never();
+        assert_eq!(result, Some(Err(CallError::Inner(Failed))));
+    }
+    assert_eq!(BREAKER.state(), State::Open);
 }

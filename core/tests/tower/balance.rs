@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use cutout::classify::ByResult;
 use cutout::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture};
-use cutout::{Breaker, CallError, ManualClock, State};
+use cutout::{Breaker, CallError, ManualClock, OwnedPermit, State};
 use futures_util::stream;
 use tower::balance::p2c::Balance;
 use tower::discover::Change;
@@ -17,7 +17,7 @@ use crate::builder;
 use crate::strict::{Ask, Failed, Strict, Upstream};
 
 /// One of several upstreams, behind its own breaker.
-struct Endpoint(BreakerService<Strict, AtResult<ByResult>, ManualClock>);
+struct Endpoint(BreakerService<Strict, AtResult<ByResult>, Arc<Breaker<ManualClock>>>);
 
 /// An endpoint that refuses is the last to be chosen, however idle.
 impl Load for Endpoint {
@@ -32,7 +32,11 @@ impl Load for Endpoint {
 impl Service<Ask> for Endpoint {
     type Response = u32;
     type Error = CallError<Failed>;
-    type Future = ResponseFuture<<Strict as Service<Ask>>::Future, AtResult<ByResult>, ManualClock>;
+    type Future = ResponseFuture<
+        <Strict as Service<Ask>>::Future,
+        AtResult<ByResult>,
+        OwnedPermit<ManualClock>,
+    >;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.0.poll_ready(cx)

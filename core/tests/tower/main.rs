@@ -34,7 +34,7 @@ struct Stage {
     clock: ManualClock,
     breaker: Arc<Breaker<ManualClock>>,
     upstream: Arc<Upstream>,
-    service: BreakerService<Strict, AtResult<ByResult>, ManualClock>,
+    service: BreakerService<Strict, AtResult<ByResult>, Arc<Breaker<ManualClock>>>,
 }
 
 impl Stage {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cutout::classify::ErrorsBy;
 use cutout::http::HttpStatus;
 use cutout::tower::BreakerLayer;
-use cutout::{CallError, Cause, ManualClock, Outcome, Rejected, State};
+use cutout::{CallError, Cause, Outcome, Rejected, State};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Empty};
 use hyper_util::client::legacy::Client;
@@ -46,7 +46,7 @@ impl Caller {
             true => Outcome::Timeout,
             false => Outcome::Failure,
         };
-        let layer = BreakerLayer::<_, ManualClock>::new(guarded.breaker.clone())
+        let layer = BreakerLayer::new(guarded.breaker.clone())
             .classify(ErrorsBy::new(HttpStatus::new(), errors))
             .through_body(HttpStatus::new());
         let client = ServiceBuilder::new()
