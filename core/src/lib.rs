@@ -24,6 +24,8 @@ mod event;
 #[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
 mod guard;
 mod held;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "http")]
 pub mod http;
 mod hub;

@@ -3,6 +3,7 @@
 mod calls;
 mod clock;
 mod herd;
+mod retries;
 mod timeout;
 mod waiting;
 

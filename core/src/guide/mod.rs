@@ -1,0 +1,5 @@
+//! Pages to read: how a breaker goes together with what else stands before an upstream.
+//!
+//! They hold no code of the crate; their examples are compiled and run as its tests are.
+
+pub mod retries;
