@@ -23,9 +23,9 @@ mod error;
 mod event;
 #[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
 mod guard;
-mod held;
 #[cfg(any(doc, doctest))]
 pub mod guide;
+mod held;
 #[cfg(feature = "http")]
 pub mod http;
 mod hub;
