@@ -39,6 +39,8 @@ mod operate;
 mod outcome;
 mod permit;
 mod refusal;
+#[cfg(feature = "registry")]
+pub mod registry;
 #[cfg(feature = "router")]
 pub mod router;
 mod rules;

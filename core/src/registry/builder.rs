@@ -1,0 +1,175 @@
+//! Building a registry.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use std::collections::hash_map::RandomState;
+
+use super::Registry;
+use super::config::RegistryConfig;
+use crate::builder::Builder;
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::event::Event;
+
+type Name<K> = Box<dyn Fn(&K) -> String + Send + Sync>;
+type Configure<K> = Box<dyn Fn(&K, Config) -> Config + Send + Sync>;
+type Prepare<K, C> = Box<dyn Fn(&K, Builder<C>) -> Builder<C> + Send + Sync>;
+type Listener = Arc<dyn Fn(&str, &Event) + Send + Sync>;
+
+/// How a registry makes a breaker for a key.
+pub(super) struct Recipe<K, C> {
+    name: Name<K>,
+    configure: Option<Configure<K>>,
+    prepare: Option<Prepare<K, C>>,
+    listeners: Vec<Listener>,
+}
+
+impl<K, C: Clock> Recipe<K, C> {
+    pub(super) fn name(&self, key: &K) -> String {
+        (self.name)(key)
+    }
+
+    pub(super) fn config(&self, key: &K, default: Config) -> Config {
+        match &self.configure {
+            Some(configure) => configure(key, default),
+            None => default,
+        }
+    }
+
+    pub(super) fn builder(&self, key: &K, clock: C) -> Builder<C> {
+        let mut builder = Builder::new(clock);
+        if let Some(prepare) = &self.prepare {
+            builder = prepare(key, builder);
+        }
+        let name: Arc<str> = self.name(key).into();
+        for listener in &self.listeners {
+            let (name, listener) = (Arc::clone(&name), Arc::clone(listener));
+            builder = builder.listener(move |event| listener(&name, event));
+        }
+        builder.name(&*name)
+    }
+}
+
+/// Builds a [`Registry`]. The defaults are those of [`RegistryConfig`].
+///
+/// None of the closures is called under a lock; they may call the registry.
+///
+/// # Examples
+///
+/// ```
+/// use cutout::Config;
+/// use cutout::registry::Registry;
+///
+/// let registry = Registry::builder(|host: &String| host.clone())
+///     .configure(|host, default| match host.ends_with(".internal") {
+///         true => Config { failure_ratio: Some(0.2), ..default },
+///         false => default,
+///     })
+///     .listener(|name, event| println!("{name}: {} -> {}", event.from, event.to))
+///     .build()?;
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct RegistryBuilder<K, C: Clock = SystemClock, S = RandomState> {
+    config: RegistryConfig,
+    recipe: Recipe<K, C>,
+    clock: C,
+    hasher: S,
+}
+
+impl<K, C: Clock> RegistryBuilder<K, C> {
+    /// A builder of a registry on this clock, whose breakers are named by `name`.
+    pub fn new(clock: C, name: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
+        Self {
+            config: RegistryConfig::default(),
+            recipe: Recipe {
+                name: Box::new(name),
+                configure: None,
+                prepare: None,
+                listeners: Vec::new(),
+            },
+            clock,
+            hasher: RandomState::new(),
+        }
+    }
+}
+
+impl<K, C: Clock, S> RegistryBuilder<K, C, S> {
+    /// Replaces all config fields.
+    pub fn config(mut self, config: RegistryConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets each key's config, given the one for all. It is asked when the key's breaker is
+    /// made, and again at each [`Registry::reconfigure`].
+    pub fn configure(
+        mut self,
+        configure: impl Fn(&K, Config) -> Config + Send + Sync + 'static,
+    ) -> Self {
+        self.recipe.configure = Some(Box::new(configure));
+        self
+    }
+
+    /// Does what else is to be done to the builder of a key's breaker: a log, a snapshot to
+    /// restore, a listener of its own. Name and config are set by the registry.
+    pub fn prepare(
+        mut self,
+        prepare: impl Fn(&K, Builder<C>) -> Builder<C> + Send + Sync + 'static,
+    ) -> Self {
+        self.recipe.prepare = Some(Box::new(prepare));
+        self
+    }
+
+    /// Adds a listener, to be told of every transition of every breaker, with the breaker's
+    /// name. What [`Builder::listener`] says of one breaker's holds for it; breakers
+    /// may call it at the same time. It costs each breaker the memory of a queue of events.
+    pub fn listener(mut self, listener: impl Fn(&str, &Event) + Send + Sync + 'static) -> Self {
+        self.recipe.listeners.push(Arc::new(listener));
+        self
+    }
+
+    /// Hashes keys in another way than by a seed drawn at random.
+    pub fn hasher<H: BuildHasher>(self, hasher: H) -> RegistryBuilder<K, C, H> {
+        RegistryBuilder {
+            config: self.config,
+            recipe: self.recipe,
+            clock: self.clock,
+            hasher,
+        }
+    }
+
+    /// Checks the config and builds the registry, with no breaker in it.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn build(self) -> Result<Registry<K, C, S>, ConfigError>
+    where
+        K: Hash + Eq + Clone + Send + Sync,
+        C: Clone,
+        S: BuildHasher,
+    {
+        self.config.validate()?;
+        Ok(Registry::empty(
+            self.config,
+            self.recipe,
+            self.clock,
+            self.hasher,
+        ))
+    }
+}
+
+impl<K, C: Clock, S> fmt::Debug for RegistryBuilder<K, C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RegistryBuilder")
+            .field("config", &self.config)
+            .field("listeners", &self.recipe.listeners.len())
+            .finish_non_exhaustive()
+    }
+}

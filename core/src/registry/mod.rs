@@ -1,0 +1,280 @@
+//! Breakers by key: one for each host, tenant or model, made when it is first asked for.
+//!
+//! ```
+//! use cutout::registry::{Registry, RegistryConfig};
+//!
+//! let registry = Registry::builder(|host: &String| host.clone())
+//!     .config(RegistryConfig { max_keys: 1000, ..RegistryConfig::default() })
+//!     .build()?;
+//!
+//! let breaker = registry.get_or_create("api.example")?;
+//! match breaker.allow() {
+//!     Ok(permit) => {
+//!         permit.success();
+//!     }
+//!     Err(rejected) => println!("{rejected}"),
+//! }
+//! assert_eq!(breaker.name(), "api.example");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # One key, many calls
+//!
+//! The `Arc` that [`get_or_create`](Registry::get_or_create) returns is the handle to keep where
+//! the key does not change: it costs no lookup, and while it is held, the breaker is not
+//! evicted.
+//!
+//! # Eviction
+//!
+//! A breaker that nobody holds is evicted when it is closed and has not been asked for
+//! for [`idle`](RegistryConfig::idle). There is no background task: each new key looks at two older ones, and
+//! [`sweep`](Registry::sweep) looks at all. Never evicted is one that
+//!
+//! - somebody holds: a permit out, owned or borrowed, holds it or is held by one who does;
+//! - is open, or in a state that an operator has set;
+//! - has opened and not closed since, but see [`forget`](RegistryConfig::forget).
+//!
+//! When there are [`max_keys`](RegistryConfig::max_keys) breakers, a new key may take the place of
+//! a closed one that has not been used since it was last looked at, however recently. Some
+//! 64 are looked at for it; when all of those are in use, the new key is refused.
+
+mod builder;
+mod config;
+mod keepers;
+mod reconfigure;
+mod slot;
+
+use alloc::borrow::ToOwned;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
+use core::hash::{BuildHasher, Hash};
+use std::collections::hash_map::RandomState;
+use std::string::String;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use builder::RegistryBuilder;
+pub use config::{RegistryConfig, RegistryError};
+
+use crate::breaker::Breaker;
+use crate::clock::{Clock, SystemClock};
+use builder::Recipe;
+use keepers::{Keepers, Map, Rule};
+use reconfigure::Configs;
+
+/// How many breakers each new key looks at, for one that is idle.
+const LOOKS: usize = 2;
+/// How many it looks at for one to replace, when the registry is full.
+const LOOKS_WHEN_FULL: usize = 64;
+/// How many a sweep looks at before it lets others have the lock.
+const LOOKS_IN_A_SWEEP: usize = 256;
+
+/// Breakers by key.
+///
+/// It is `Send` and `Sync`; share it by reference or in an `Arc`. Looking up a key that has a breaker
+/// takes no lock and does not allocate. Making a breaker, evicting and reconfiguring take turns.
+pub struct Registry<K, C: Clock = SystemClock, S = RandomState> {
+    map: Map<K, C, S>,
+    kept: Mutex<Kept<K, C>>,
+    recipe: Recipe<K, C>,
+    clock: C,
+}
+
+/// What is changed by one thread at a time.
+struct Kept<K, C> {
+    keepers: Keepers<K, C>,
+    configs: Configs<K>,
+}
+
+impl<K> Registry<K> {
+    /// A builder with the defaults of [`RegistryConfig`], on the system's clock, of a
+    /// registry whose breakers are named by `name`.
+    pub fn builder(
+        name: impl Fn(&K) -> String + Send + Sync + 'static,
+    ) -> RegistryBuilder<K, SystemClock> {
+        RegistryBuilder::new(SystemClock::new(), name)
+    }
+}
+
+impl<K, C, S> Registry<K, C, S>
+where
+    K: Hash + Eq + Clone + Send + Sync,
+    C: Clock + Clone,
+    S: BuildHasher,
+{
+    fn empty(config: RegistryConfig, recipe: Recipe<K, C>, clock: C, hasher: S) -> Self {
+        Self {
+            map: Map::with_hasher(hasher),
+            kept: Mutex::new(Kept {
+                keepers: Keepers::new(),
+                configs: Configs::new(config),
+            }),
+            recipe,
+            clock,
+        }
+    }
+
+    /// The breaker of a key, if it has one. Counts as use.
+    ///
+    /// Lock-free unless the breaker is being evicted at the moment.
+    #[inline]
+    pub fn get<Q>(&self, key: &Q) -> Option<Arc<Breaker<C>>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let breaker = self.map.pin().get(key)?.take();
+        breaker.or_else(|| self.find(key, &self.lock()))
+    }
+
+    /// The breaker of a key, made if it has none.
+    ///
+    /// Lock-free when there is one. Of threads that ask for a new key at once, all get the same one.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Full`], or [`RegistryError::KeyConfig`] when the key's own config is
+    /// not legal.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of a closure that the registry was built with; nothing is made then.
+    #[inline]
+    pub fn get_or_create<Q>(&self, key: &Q) -> Result<Arc<Breaker<C>>, RegistryError>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        if let Some(slot) = self.map.pin().get(key)
+            && let Some(breaker) = slot.take()
+        {
+            return Ok(breaker);
+        }
+        self.create(key.to_owned())
+    }
+
+    #[cold]
+    fn create(&self, key: K) -> Result<Arc<Breaker<C>>, RegistryError> {
+        loop {
+            let (config, version) = {
+                let kept = self.lock();
+                if let Some(breaker) = self.find(&key, &kept) {
+                    return Ok(breaker);
+                }
+                kept.configs.of(&key)
+            };
+            let builder = self.recipe.builder(&key, self.clock.clone());
+            let config = config.resolve(&key, &self.recipe);
+            let breaker = builder.config(config).build().map_err(|error| {
+                let name = self.recipe.name(&key);
+                RegistryError::KeyConfig { name, error }
+            })?;
+            let kept = self.lock();
+            if let Some(breaker) = self.find(&key, &kept) {
+                return Ok(breaker);
+            }
+            if kept.configs.version() == version {
+                return self.add(kept, key, breaker);
+            }
+        }
+    }
+
+    fn add(
+        &self,
+        mut kept: MutexGuard<'_, Kept<K, C>>,
+        key: K,
+        breaker: Breaker<C>,
+    ) -> Result<Arc<Breaker<C>>, RegistryError> {
+        let config = kept.configs.registry;
+        let rule = Rule::idle(&config, self.clock.now());
+        let mut evicted = kept.keepers.move_hand(&self.map, LOOKS, LOOKS, rule);
+        if kept.keepers.len() >= config.max_keys {
+            let unused = rule.unused();
+            evicted.extend(
+                kept.keepers
+                    .move_hand(&self.map, LOOKS_WHEN_FULL, 1, unused),
+            );
+        }
+        let added = if kept.keepers.len() < config.max_keys {
+            let breaker = Arc::new(breaker);
+            kept.keepers.keep(&self.map, key, Arc::clone(&breaker));
+            Ok(breaker)
+        } else {
+            Err(RegistryError::Full {
+                max_keys: config.max_keys,
+            })
+        };
+        drop(kept);
+        drop(evicted);
+        added
+    }
+
+    /// The breaker of a key, while nobody makes or evicts one.
+    fn find<Q>(&self, key: &Q, _: &MutexGuard<'_, Kept<K, C>>) -> Option<Arc<Breaker<C>>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.map.pin().get(key)?.take()
+    }
+
+    /// Looks at every breaker and evicts those that are idle. Says how many.
+    ///
+    /// To be called now and then where new keys are rare. Lookups go on meanwhile. A breaker
+    /// is seen to be idle at one look and evicted at a later one, so that it takes up to
+    /// two intervals longer than [`idle`](RegistryConfig::idle).
+    pub fn sweep(&self) -> usize {
+        let (mut position, mut evictions) = (0, 0);
+        loop {
+            let mut kept = self.lock();
+            if position >= kept.keepers.len() {
+                return evictions;
+            }
+            let rule = Rule::idle(&kept.configs.registry, self.clock.now());
+            let looks = LOOKS_IN_A_SWEEP;
+            let evicted = kept
+                .keepers
+                .look_from(&mut position, &self.map, looks, rule);
+            drop(kept);
+            evictions += evicted.len();
+        }
+    }
+
+    /// How many breakers there are.
+    pub fn len(&self) -> usize {
+        self.lock().keepers.len()
+    }
+
+    /// Whether there is no breaker.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Shows every key and its breaker to `visit`, in no order, without a lock and without
+    /// counting as use. Of keys that come or go meanwhile some are seen.
+    pub fn for_each(&self, mut visit: impl FnMut(&K, &Arc<Breaker<C>>)) {
+        for (key, slot) in &self.map.pin() {
+            if let Some(breaker) = slot.peek() {
+                visit(key, &breaker);
+            }
+        }
+    }
+
+    /// All keys and their breakers at one moment, in no order. While they are held, they are not
+    /// evicted.
+    pub fn breakers(&self) -> Vec<(K, Arc<Breaker<C>>)> {
+        self.lock().keepers.all()
+    }
+
+    /// Each step under the lock leaves all whole, and no closure is called under it.
+    fn lock(&self) -> MutexGuard<'_, Kept<K, C>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K, C: Clock, S> fmt::Debug for Registry<K, C, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
+    }
+}

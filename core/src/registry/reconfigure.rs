@@ -1,0 +1,209 @@
+//! The configs of a registry's breakers: one for all, and those of single keys.
+
+use alloc::sync::Arc;
+use core::hash::{BuildHasher, Hash};
+use std::collections::HashMap;
+
+use super::Registry;
+use super::builder::Recipe;
+use super::config::{RegistryConfig, RegistryError};
+use crate::breaker::Breaker;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::ConfigError;
+
+/// What was configured.
+pub(super) struct Configs<K> {
+    pub(super) registry: RegistryConfig,
+    own: HashMap<K, Config>,
+    /// Counts the changes.
+    version: u64,
+    /// Whether some thread is bringing the breakers up to date.
+    updating: bool,
+}
+
+/// What a key's config is made of.
+pub(super) enum Source {
+    Own(Config),
+    Default(Config),
+}
+
+impl Source {
+    pub(super) fn resolve<K, C: Clock>(&self, key: &K, recipe: &Recipe<K, C>) -> Config {
+        match *self {
+            Self::Own(config) => config,
+            Self::Default(config) => recipe.config(key, config),
+        }
+    }
+}
+
+impl<K: Hash + Eq> Configs<K> {
+    pub(super) fn new(registry: RegistryConfig) -> Self {
+        Self {
+            registry,
+            own: HashMap::new(),
+            version: 0,
+            updating: false,
+        }
+    }
+
+    pub(super) const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// What a key's config is made of, as of which version.
+    pub(super) fn of(&self, key: &K) -> (Source, u64) {
+        let source = match self.own.get(key) {
+            Some(&own) => Source::Own(own),
+            None => Source::Default(self.registry.breaker),
+        };
+        (source, self.version)
+    }
+}
+
+/// Configs. Those of breakers in use are replaced as by [`Breaker::reconfigure`].
+///
+/// Of threads that change configs at the same time, one brings the breakers up to date for all;
+/// the others return at once.
+impl<K, C, S> Registry<K, C, S>
+where
+    K: Hash + Eq + Clone + Send + Sync,
+    C: Clock + Clone,
+    S: BuildHasher,
+{
+    /// The config in force.
+    pub fn config(&self) -> RegistryConfig {
+        self.lock().configs.registry
+    }
+
+    /// Replaces the registry's config, and with it that of every breaker that has
+    /// none of its own.
+    ///
+    /// A lower `max_keys` evicts nothing by itself; no key is added until there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Config`] for an illegal config, which changes nothing. Or
+    /// [`RegistryError::KeyConfig`] with the first key for which
+    /// [`configure`](super::RegistryBuilder::configure) gives one: the others' are
+    /// replaced, that key's stays.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of a closure that the registry was built with. Some
+    /// breakers may then still have the config from before, until the next change.
+    pub fn reconfigure(&self, config: RegistryConfig) -> Result<(), RegistryError> {
+        config.validate().map_err(RegistryError::Config)?;
+        self.change(None, |configs| configs.registry = config)
+    }
+
+    /// Gives a key a config of its own, in place of what the registry's config and
+    /// [`configure`](super::RegistryBuilder::configure) say; or, with `None`, takes it back.
+    /// The key need not have a breaker; the config outlasts its eviction.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::KeyConfig`] for an illegal config, which changes nothing.
+    pub fn reconfigure_key(&self, key: K, config: Option<Config>) -> Result<(), RegistryError> {
+        if let Some(config) = config {
+            let checked = config.validate();
+            checked.map_err(|error| self.illegal(&key, error))?;
+        }
+        self.change(Some(&key), |configs| {
+            match config {
+                Some(config) => configs.own.insert(key.clone(), config),
+                None => configs.own.remove(&key),
+            };
+        })
+    }
+
+    /// Makes a change, and brings up to date the breaker of the only key that it
+    /// concerns, or all; and again all, for those who make changes meanwhile.
+    fn change(
+        &self,
+        only: Option<&K>,
+        change: impl FnOnce(&mut Configs<K>),
+    ) -> Result<(), RegistryError> {
+        let mut kept = self.lock();
+        change(&mut kept.configs);
+        kept.configs.version += 1;
+        if kept.configs.updating {
+            return Ok(());
+        }
+        kept.configs.updating = true;
+        let mut batch = match only {
+            Some(key) => {
+                let breaker = self.find(key, &kept);
+                breaker
+                    .map(|breaker| (key.clone(), breaker))
+                    .into_iter()
+                    .collect()
+            }
+            None => kept.keepers.all(),
+        };
+        let mut version = kept.configs.version;
+        drop(kept);
+        let mut turn = Turn {
+            registry: self,
+            is_over: false,
+        };
+        loop {
+            let result = self.update(&batch, version);
+            let mut kept = self.lock();
+            if kept.configs.version == version {
+                kept.configs.updating = false;
+                turn.is_over = true;
+                return result;
+            }
+            version = kept.configs.version;
+            batch = kept.keepers.all();
+        }
+    }
+
+    /// Brings breakers up to date, until a newer version is there.
+    fn update(&self, batch: &[(K, Arc<Breaker<C>>)], version: u64) -> Result<(), RegistryError> {
+        let mut result = Ok(());
+        for (key, breaker) in batch {
+            let (source, current) = self.lock().configs.of(key);
+            if current != version {
+                break;
+            }
+            let config = source.resolve(key, &self.recipe);
+            if let Err(error) = breaker.reconfigure(config)
+                && result.is_ok()
+            {
+                result = Err(self.illegal(key, error));
+            }
+        }
+        result
+    }
+
+    fn illegal(&self, key: &K, error: ConfigError) -> RegistryError {
+        let name = self.recipe.name(key);
+        RegistryError::KeyConfig { name, error }
+    }
+}
+
+/// A thread's turn at bringing breakers up to date, which a panic ends too.
+struct Turn<'a, K, C, S>
+where
+    K: Hash + Eq + Clone + Send + Sync,
+    C: Clock + Clone,
+    S: BuildHasher,
+{
+    registry: &'a Registry<K, C, S>,
+    is_over: bool,
+}
+
+impl<K, C, S> Drop for Turn<'_, K, C, S>
+where
+    K: Hash + Eq + Clone + Send + Sync,
+    C: Clock + Clone,
+    S: BuildHasher,
+{
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.registry.lock().configs.updating = false;
+        }
+    }
+}
