@@ -15,6 +15,9 @@
 //! That a body "says that it has ended" matters: who sees `is_end_stream` need not poll for the
 //! end, and seldom does. `size_hint` and `is_end_stream` are those of the body inside.
 //!
+//! A slow rule measures from `allow` to the end of the body; see
+//! [`Report::elapsed`](crate::Report::elapsed) for another measure.
+//!
 //! With the feature `tower`, `BreakerLayer::through_body` hands the permit of a call on to the
 //! body of its response.
 //!

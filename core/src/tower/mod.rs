@@ -63,6 +63,77 @@
 //! inner error that is boxed already, need `map_err(CallError::into_boxed)` between. A server that
 //! answers in place of an error uses `CallError::answer` of the feature `http`.
 //!
+//! A server whose upstream is behind a breaker, as it answers its own callers:
+//!
+//! ```
+//! use std::sync::LazyLock;
+//! use std::time::Duration;
+//! use cutout::http::HttpStatus;
+//! use cutout::tower::BreakerLayer;
+//! use cutout::{Breaker, CallError};
+//! use http::{Request, Response};
+//! use http_body_util::Empty;
+//! use tower::{ServiceBuilder, ServiceExt};
+//!
+//! static SEARCH: LazyLock<Breaker> =
+//!     LazyLock::new(|| Breaker::builder().name("search").build().expect("a legal config"));
+//!
+//! # #[derive(Debug)] struct Failed;
+//! # futures_executor::block_on(async {
+//! type Body = Empty<&'static [u8]>;
+//!
+//! let upstream = ServiceBuilder::new()
+//!     .layer(BreakerLayer::new(&*SEARCH).classify(HttpStatus::new()))
+//!     .service_fn(async |_: Request<Body>| Ok::<_, Failed>(Response::new(Body::new())));
+//!
+//! SEARCH.force_open(Some(Duration::from_secs(5)), "maintenance");
+//! let result = upstream.oneshot(Request::new(Body::new())).await;
+//! let response = result.or_else(CallError::answer).unwrap();
+//! assert_eq!(response.status(), 503);
+//! assert_eq!(response.headers()["retry-after"], "5");
+//! # });
+//! ```
+//!
+//! # Bodies
+//!
+//! The permit goes on to the body of each good answer, which may be given limits:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//! use cutout::body::{GuardedBody, Limits};
+//! use cutout::http::HttpStatus;
+//! use cutout::tower::BreakerLayer;
+//! use cutout::Breaker;
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt, Full};
+//! use tower::{BoxError, ServiceBuilder, ServiceExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let breaker = Arc::new(Breaker::builder().name("models").build()?);
+//! let limits = Limits::new().first(Duration::from_secs(20)).idle(Duration::from_secs(5));
+//! let upstream = ServiceBuilder::new()
+//!     .map_response(move |response: Response<GuardedBody<_, _>>| {
+//!         response.map(|body| body.limits(limits, tokio::time::sleep))
+//!     })
+//!     .layer(
+//!         BreakerLayer::new(breaker.clone())
+//!             .classify(HttpStatus::new())
+//!             .through_body(HttpStatus::new()),
+//!     )
+//!     .service_fn(async |_: Request<()>| {
+//!         Ok::<_, std::io::Error>(Response::new(Full::new(&b"pong"[..])))
+//!     });
+//!
+//! let response = upstream.oneshot(Request::new(())).await?;
+//! assert_eq!(breaker.snapshot().counts().samples, 0, "its body is still to come");
+//! assert_eq!(response.into_body().collect().await?.to_bytes(), "pong");
+//! assert_eq!(breaker.snapshot().counts().samples, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # With other layers
 //!
 //! | layer | outside the breaker | inside |
