@@ -44,6 +44,13 @@ export async function post(path, body) {
   return response.json();
 }
 
+/** Asks for something. Throws as `post` does. */
+export async function get(path) {
+  const response = await fetch(path, { headers: headers({}) });
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
 /** A path to an action on something with a name. */
 export function path(kind, name, action) {
   return `admin/${kind}/${encodeURIComponent(name)}/${action}`;

@@ -7,7 +7,8 @@ import * as queue from "./queue.js";
 import * as timeline from "./timeline.js";
 
 const at = Object.fromEntries(
-  ["connection", "trouble", "facts", "breakers", "routes", "timeline", "announcer", "login"]
+  ["connection", "trouble", "facts", "breakers", "routes", "timeline", "announcer", "login", "older",
+    "older-result"]
     .map((id) => [id, document.getElementById(id)]));
 
 const FIRST_RETRY = 500;
@@ -47,6 +48,17 @@ function announce(fresh) {
   write(at.announcer, `${last.breaker}: ${what}, ${why}`);
 }
 
+at.older.addEventListener("click", async () => {
+  write(at["older-result"], "");
+  try {
+    const count = await timeline.fetchOlder();
+    announce([]);
+    write(at["older-result"], count === 0 ? "there are no older ones" : `${count} more`);
+  } catch (problem) {
+    write(at["older-result"], problem.message);
+  }
+});
+
 function showFacts(state) {
   const facts = [
     ["configuration", state.version],
@@ -56,6 +68,7 @@ function showFacts(state) {
   keep(at.facts, facts, ([name]) => name,
     ([name]) => make("div", {}, make("dt", {}, name), make("dd")),
     (node, [, value]) => write(node.lastElementChild, value));
+  at.older.parentElement.hidden = !state.store.path;
   const trouble = [
     state.draining && "The gateway is stopping: it takes no new requests.",
     state.problem && `The configuration file was refused and the one before is in force: ${state.problem}.`,

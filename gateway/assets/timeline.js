@@ -1,24 +1,36 @@
 // The transitions, newest first.
 
+import { get } from "./api.js";
 import { keep, make, mark } from "./dom.js";
 
-/** More than this are not kept on the page. */
+/** More than this are not kept on the page, unless older ones are asked for. */
 const SHOWN = 200;
 
 const known = new Map();
+let shown = SHOWN;
 
 /** Takes in transitions; those already known change nothing. Gives the new ones. */
 export function add(transitions) {
   const fresh = transitions.filter((transition) => !known.has(transition.id));
   for (const transition of fresh) known.set(transition.id, transition);
   const ids = [...known.keys()].sort((a, b) => a - b);
-  for (const id of ids.slice(0, Math.max(0, ids.length - SHOWN))) known.delete(id);
+  for (const id of ids.slice(0, Math.max(0, ids.length - shown))) known.delete(id);
   return fresh;
 }
 
 /** Forgets all: the gateway was started anew and counts from the beginning. */
 export function clear() {
   known.clear();
+  shown = SHOWN;
+}
+
+/** Fetches some that the database has from before those known. Gives how many there were. */
+export async function fetchOlder() {
+  const oldest = known.size === 0 ? "" : `?before=${Math.min(...known.keys())}`;
+  const { transitions } = await get(`admin/transitions${oldest}`);
+  shown += transitions.length;
+  add(transitions);
+  return transitions.length;
 }
 
 /** Shows what is known. */

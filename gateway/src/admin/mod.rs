@@ -52,6 +52,12 @@
 //! Server-sent events: `event: state` with the value above, at once and then each second; `event: transition` with one
 //! entry of `transitions`, as it happens.
 //!
+//! # `GET /admin/transitions` and `GET /admin/probes`
+//!
+//! What the database has, newest first: `{"transitions": […]}` with entries as above, and `{"probes": [{"breaker": "deepseek",
+//! "at_ms": 1790000011000, "took_ms": 12, "error": null, "counted": true}]}`. `?limit=` is 1 to 500, 100 by default; `?before=`
+//! is the id of a transition, for those before it. 404 when no database is configured, 503 when it does not work.
+//!
 //! # Actions
 //!
 //! | call | body | does |
@@ -68,6 +74,7 @@
 
 mod actions;
 mod guard;
+mod history;
 mod live;
 mod state;
 mod window;
@@ -88,6 +95,8 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
     Router::new()
         .route("/admin/state", get(state::answer))
         .route("/admin/events", get(live::answer))
+        .route("/admin/transitions", get(history::transitions))
+        .route("/admin/probes", get(history::probes))
         .route("/admin/breakers/{name}/probe", post(actions::probe))
         .route("/admin/breakers/{name}/{action}", post(actions::operate))
         .route("/admin/routes/{model}/move", post(actions::move_entry))

@@ -43,6 +43,12 @@ class Gateway:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
+    def operate(self, name, action, reason):
+        body = json.dumps({"reason": reason}).encode()
+        request = urllib.request.Request(
+            f"{self.url}/admin/breakers/{name}/{action}", body, {"content-type": "application/json"})
+        urllib.request.urlopen(request, timeout=PATIENCE).read()
+
     def breaker(self, name):
         return next(breaker for breaker in self.state()["breakers"] if breaker["name"] == name)
 

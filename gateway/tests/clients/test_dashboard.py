@@ -211,6 +211,27 @@ def test_focus_and_open_details_stay_over_updates(page, gateway):
     assert page.find(f"{page.card('b')} details").get_attribute("open")
 
 
+def test_older_transitions_come_from_the_database(page, gateway, gateway_of):
+    for count in range(300):
+        gateway.operate("b", "disable", f"number {count}")
+    until(lambda: gateway.state()["store"]["transitions"], lambda written: written == 300)
+    gateway.stop()
+    gateway_of(config_of(gateway), listen=gateway.address)
+    page.driver.refresh()
+    page.live()
+    assert len(page.timeline()) == 64
+    page.find("#older").click()
+    page.wait(lambda: page.text("#older-result") == "100 more")
+    reasons = [line for item in page.timeline() for line in item.split("\n") if "number" in line]
+    assert reasons == [f"operator action: number {count}" for count in range(299, 299 - 164, -1)]
+    page.find("#older").click()
+    page.wait(lambda: len(page.timeline()) == 264)
+    page.find("#older").click()
+    page.wait(lambda: len(page.timeline()) == 300)
+    page.find("#older").click()
+    page.wait(lambda: page.text("#older-result") == "there are no older ones")
+
+
 def test_text_from_outside_stays_text(page):
     evil = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
     page.operate("a", "Close", evil)
@@ -244,6 +265,20 @@ def test_a_restart_is_noticed_and_the_state_resumes(page, gateway, gateway_of, u
     assert page.state("a") == "open"
     assert "closed → open" in page.timeline()[0]
     assert page.meaning("a").startswith("failure ratio reached; next probe in 59 min")
+
+
+def test_a_damaged_database_is_said_and_the_gateway_serves(driver, gateway_of, upstream, tmp_path):
+    (tmp_path / "health.sqlite").write_text("no database at all" * 100)
+    gateway = gateway_of('[store]\npath = "health.sqlite"\n' + provider("a", upstream.base_url, BREAKER)
+                         + route("alone", "a"))
+    page = Page(driver, gateway)
+    page.live()
+    assert "Nothing is being saved" in page.text("#trouble")
+    assert "move it away" in page.text("#trouble")
+    ask(gateway)
+    assert gateway.breaker("a")["counts"]["samples"] == 1
+    page.picture("damaged-database")
+    driver.get("about:blank")
 
 
 def config_of(gateway):
