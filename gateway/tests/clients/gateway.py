@@ -16,13 +16,16 @@ BINARY = os.environ["CUTOUT_GATEWAY"]
 
 class Gateway:
     def __init__(self, folder, config, listen="127.0.0.1:0", env=None):
+        """With `config` as its configuration, or the demo without one."""
         self.folder = folder
-        path = folder / "gateway.toml"
+        arguments = ["--demo", "--listen", listen]
         if config is not None:
+            path = folder / "gateway.toml"
             path.write_text(f'[server]\nlisten = "{listen}"\n{config}')
+            arguments = [str(path)]
         self.log = open(folder / "gateway.log", "a")
         self.process = subprocess.Popen(
-            [BINARY, str(path)],
+            [BINARY, *arguments],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,

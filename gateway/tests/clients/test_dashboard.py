@@ -99,6 +99,18 @@ def test_a_time_window_is_drawn_as_its_buckets(driver, gateway_of, upstream):
     driver.get("about:blank")
 
 
+def test_the_demo_trips_and_recovers_by_itself(driver, gateway_of):
+    page = Page(driver, gateway_of(None))
+    page.live()
+    assert len(page.all("article.breaker")) == 3
+    page.wait(lambda: any("closed → open" in item for item in page.timeline()))
+    page.picture("demo-open")
+    page.wait(lambda: any("half-open → closed" in item for item in page.timeline()))
+    page.picture("demo")
+    assert page.errors() == []
+    driver.get("about:blank")
+
+
 def test_it_sees_a_provider_trip_and_recover(page, gateway, upstream):
     trip(gateway, upstream)
     page.until_state("a", "open")
