@@ -367,7 +367,12 @@ async fn play(pieces: Vec<Piece>, sender: &mpsc::Sender<Option<Bytes>>) -> Optio
                 let text = Bytes::from(text);
                 loop {
                     sender.send(Some(text.clone())).await.ok()?;
-                    tokio::time::sleep(each).await;
+                    // A timer rounds up to a millisecond.
+                    if each.is_zero() {
+                        tokio::task::yield_now().await;
+                    } else {
+                        tokio::time::sleep(each).await;
+                    }
                 }
             }
         }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
 use crate::clock::unix_millis;
-use crate::config::{File, Problem, Version};
+use crate::config::{File, Problem};
 use crate::events::Events;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, Next};
 use crate::proxy::Places;
 use crate::store::{Options, Saved, Store};
 
@@ -28,8 +28,8 @@ pub struct Gateway {
     pub started_ms: u64,
     pub(crate) places: Places,
     draining: AtomicBool,
-    /// Held while the configuration changes.
     changing: Mutex<()>,
+    problem: Mutex<Option<Problem>>,
 }
 
 impl Gateway {
@@ -42,7 +42,7 @@ impl Gateway {
         let events = Arc::new(Events::default());
         let (store, saved) = open_store(&file, path.as_deref());
         events.preload(saved.transitions);
-        let fleet = Fleet::build(file, None, saved.snapshots, &events, &store)?;
+        let fleet = Fleet::prepare(file, None, saved.snapshots, &events, &store)?.put_in_force();
         let places = Places::new(&fleet.config.server);
         crate::metrics::handle();
         Ok(Arc::new(Self {
@@ -54,28 +54,42 @@ impl Gateway {
             started_ms: unix_millis(),
             draining: AtomicBool::new(false),
             changing: Mutex::new(()),
+            problem: Mutex::new(None),
         }))
     }
 
-    /// Puts another configuration in force. Requests in flight go on with the old one; breakers keep
-    /// their states and windows.
-    ///
-    /// # Errors
-    ///
-    /// A [`Problem`], and then nothing was changed.
-    pub fn apply(&self, file: File) -> Result<Version, Problem> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Builds what a checked text says, and changes nothing yet.
+    pub(crate) fn prepare(&self, file: File) -> Result<Next, Problem> {
         let before = self.fleet.load_full();
-        let next = Fleet::build(
+        Fleet::prepare(
             file,
             Some(&before),
             Default::default(),
             &self.events,
             &self.store,
-        )?;
-        let version = next.version;
-        self.fleet.store(Arc::new(next));
-        Ok(version)
+        )
+    }
+
+    /// Puts another configuration in force: one step for requests, which see the old one or the new one.
+    pub(crate) fn put_in_force(&self, next: Next) {
+        self.fleet.store(Arc::new(next.put_in_force()));
+    }
+
+    /// Held while the configuration changes.
+    pub(crate) fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the file as it is now is not in force, if so.
+    pub fn problem(&self) -> Option<Problem> {
+        self.problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set_problem(&self, problem: Option<Problem>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
     /// Whether the gateway was told to stop and lets what is in flight end.

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
+pub mod change;
+pub mod checks;
 pub mod client;
 pub mod clock;
 pub mod config;
@@ -18,3 +20,4 @@ pub mod proxy;
 pub mod server;
 pub mod sse;
 pub mod store;
+pub mod webhook;

@@ -11,11 +11,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use crate::admin::Peer;
+use crate::config::watch::watch;
 use crate::face;
 use crate::gateway::Gateway;
+use crate::{checks, webhook};
 
 /// Serves until `stop` ends, then lets requests and streams in flight end.
 ///
@@ -23,6 +27,11 @@ use crate::gateway::Gateway;
 /// dropped with all that they hold.
 pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Future<Output = ()>) {
     let settings = gateway.fleet.load().config.server.clone();
+    // Ended when this function returns.
+    let mut background = JoinSet::new();
+    background.spawn(checks::schedule(Arc::clone(&gateway)));
+    background.spawn(webhook::tell(Arc::clone(&gateway)));
+    background.spawn(follow_file(Arc::clone(&gateway)));
     let router = face::router(Arc::clone(&gateway));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -52,7 +61,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
                     .await
             }
         });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        // A client that takes nothing for so long is gone.
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(settings.stall_timeout.get()));
+        let io = TokioIo::new(Box::pin(stream));
+        let connection = graceful.watch(http.serve_connection(io, service));
         tokio::spawn(async move {
             // Its errors are the client's: it went away, or it sent what is no HTTP.
             let _: Result<(), _> = connection.await;
@@ -69,6 +82,17 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
         tracing::warn!("some requests did not end in time and are cut off");
     }
     gateway.store.close();
+}
+
+async fn follow_file(gateway: Arc<Gateway>) {
+    let Some(path) = gateway.path.clone() else {
+        return;
+    };
+    let reload = || {
+        let gateway = Arc::clone(&gateway);
+        tokio::task::spawn_blocking(move || gateway.reload());
+    };
+    watch(&path, reload).await;
 }
 
 type Accepted = (

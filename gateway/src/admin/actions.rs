@@ -9,7 +9,11 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::fleet::Upstream;
+use super::body::Body;
+use crate::change::NotChanged;
+use crate::checks;
+use crate::config::edit::{self, Refused};
+use crate::fleet::{Fleet, Upstream};
 use crate::gateway::Gateway;
 use crate::openai::ApiError;
 
@@ -25,7 +29,7 @@ pub(super) struct Action {
 pub(super) async fn operate(
     State(gateway): State<Arc<Gateway>>,
     Path((name, action)): Path<(String, String)>,
-    Json(body): Json<Action>,
+    Body(body): Body<Action>,
 ) -> Result<Json<Value>, ApiError> {
     let upstream = find(&gateway, &name)?;
     let breaker = &upstream.breaker;
@@ -65,10 +69,17 @@ pub(super) async fn probe(
     State(gateway): State<Arc<Gateway>>,
     Path(name): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
-    let _ = find(&gateway, &name)?;
-    Ok(Json(
-        json!({ "ok": false, "took_ms": 0, "counted": false, "error": "not yet built" }),
-    ))
+    let upstream = find(&gateway, &name)?;
+    let Some(result) = checks::now(&gateway, &upstream).await else {
+        let message = "there is no model to ask it for: no route has it";
+        return Err(ApiError::invalid(StatusCode::CONFLICT, "no_model", message));
+    };
+    Ok(Json(json!({
+        "ok": result.error.is_none(),
+        "took_ms": result.took_ms,
+        "counted": result.counted,
+        "error": result.error,
+    })))
 }
 
 /// The body of a move.
@@ -85,21 +96,115 @@ pub(super) struct Move {
 pub(super) async fn move_entry(
     State(gateway): State<Arc<Gateway>>,
     Path(model): Path<String>,
-    Json(body): Json<Move>,
+    Body(body): Body<Move>,
 ) -> Result<Json<Value>, ApiError> {
-    let _ = (
-        gateway,
-        model,
-        body.version,
-        body.breaker,
-        body.model,
-        body.to,
-    );
-    Err(ApiError::server(
-        StatusCode::NOT_IMPLEMENTED,
-        "not_built",
-        "not yet built",
-    ))
+    let version = body.version.clone();
+    change(gateway, version, move |fleet| {
+        let nowhere = || Refused::NoSuchField(format!("the entry {:?} of {model:?}", body.breaker));
+        let routes = &fleet.config.route;
+        let route = routes
+            .iter()
+            .position(|route| route.model == model)
+            .ok_or_else(nowhere)?;
+        let members = fleet
+            .routes
+            .get(&model)
+            .ok_or_else(nowhere)?
+            .queue
+            .members();
+        // The queue as it is written; the canary, which stands last, is not a part of it.
+        let from = members[..routes[route].queue.len()]
+            .iter()
+            .position(|member| {
+                let target = member.payload();
+                target.upstream.name == body.breaker && target.model == body.model
+            });
+        edit::move_entry(&fleet.text, route, from.ok_or_else(nowhere)?, body.to)
+    })
+    .await
+}
+
+/// The body of a `PATCH` of the configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetField {
+    version: String,
+    field: String,
+    /// `null` takes the field out.
+    value: Value,
+}
+
+/// `PATCH /admin/config`.
+pub(super) async fn set_field(
+    State(gateway): State<Arc<Gateway>>,
+    Body(body): Body<SetField>,
+) -> Result<Json<Value>, ApiError> {
+    let version = body.version.clone();
+    change(gateway, version, move |fleet| {
+        edit::set(&fleet.text, &body.field, &body.value)
+    })
+    .await
+}
+
+/// `GET /admin/config`.
+pub(super) async fn read_config(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
+    let fleet = gateway.fleet.load();
+    Json(json!({ "version": fleet.version.to_string(), "text": fleet.text }))
+}
+
+async fn change(
+    gateway: Arc<Gateway>,
+    version: String,
+    edit: impl FnOnce(&Fleet) -> Result<String, Refused> + Send + 'static,
+) -> Result<Json<Value>, ApiError> {
+    // It writes a file.
+    let changed = tokio::task::spawn_blocking(move || gateway.change(&version, edit)).await;
+    let (status, code, message) = match changed {
+        Ok(Ok(version)) => return Ok(Json(json!({ "version": version.to_string() }))),
+        Ok(Err(NotChanged::OtherVersion(now))) => {
+            let message = format!("someone else has changed the configuration: it is {now} now");
+            (StatusCode::CONFLICT, "other_version", message)
+        }
+        Ok(Err(NotChanged::FileChanged)) => {
+            let message = "the file has been changed by hand; it is read again in a moment";
+            (StatusCode::CONFLICT, "file_changed", message.to_owned())
+        }
+        Ok(Err(NotChanged::Refused(Refused::FileOnly(field)))) => {
+            let message = format!("{field} can be changed in the file alone");
+            (StatusCode::FORBIDDEN, "file_only", message)
+        }
+        Ok(Err(NotChanged::Refused(Refused::NoSuchField(field)))) => (
+            StatusCode::NOT_FOUND,
+            "no_such_field",
+            format!("there is no {field}"),
+        ),
+        Ok(Err(NotChanged::Refused(Refused::BadValue(value)))) => {
+            let message = format!("{value} is no value that the file can have");
+            (StatusCode::UNPROCESSABLE_ENTITY, "bad_value", message)
+        }
+        Ok(Err(NotChanged::Problem(problem))) => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "not_legal",
+            problem.to_string(),
+        ),
+        Ok(Err(NotChanged::Unwritable(error))) => {
+            let message = format!("the file cannot be written: {error}");
+            return Err(ApiError::server(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "unwritable",
+                message,
+            ));
+        }
+        Err(_) => {
+            let message = "the change broke off";
+            return Err(ApiError::server(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "broken_off",
+                message,
+            ));
+        }
+    };
+    Err(ApiError::invalid(status, code, message))
 }
 
 fn find(gateway: &Gateway, name: &str) -> Result<Arc<Upstream>, ApiError> {

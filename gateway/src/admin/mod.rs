@@ -12,6 +12,7 @@
 //!   "started_ms": 1790000000000,        // Unix time in milliseconds, as all `_ms` points in time
 //!   "now_ms": 1790000012345,
 //!   "draining": false,
+//!   "problem": null,                    // why the file as it is now is not in force: "line 3: provider[0].name: …"
 //!   "store": {"path": "health.sqlite", "problem": null, "commits": 9,   // no path: nothing is kept
 //!             "transitions": 4, "lost_transitions": 0, "lost_probes": 0},
 //!   "breakers": [{
@@ -69,10 +70,15 @@
 //! | `POST /admin/breakers/{name}/probe` | `{}` | sends one tiny request now; answers `{"ok": true, "took_ms": 12, "counted": true, "error": null}` |
 //! | `POST /admin/routes/{model}/move` | `{"version": "…", "breaker": "deepseek", "model": "deepseek-chat", "to": 0}` | moves an entry of the queue to a position |
 //!
-//! Names in paths are percent-encoded (a `/` is `%2F`). The breaker actions answer `{"ok": true}`, a move answers `{"version": "…"}`. A move with an old version
-//! is refused with 409 and changes nothing.
+//! | `PATCH /admin/config` | `{"version": "…", "field": "provider[0].breaker.failure_ratio", "value": 0.3}` | sets one field of the configuration; `null` takes it out |
+//! | `GET /admin/config` | | `{"version": "…", "text": "…"}`: the file, which holds no keys |
+//!
+//! Names in paths are percent-encoded (a `/` is `%2F`). The breaker actions answer `{"ok": true}`, a move answers `{"version": "…"}`. and so does a `PATCH`. A change for an old version
+//! is refused with 409, one that is not legal with 422 and the line and field that are wrong; neither changes anything. Addresses and
+//! keys of providers can be changed in the file alone (403).
 
 mod actions;
+mod body;
 mod guard;
 mod history;
 mod live;
@@ -100,6 +106,10 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .route("/admin/breakers/{name}/probe", post(actions::probe))
         .route("/admin/breakers/{name}/{action}", post(actions::operate))
         .route("/admin/routes/{model}/move", post(actions::move_entry))
+        .route(
+            "/admin/config",
+            get(actions::read_config).patch(actions::set_field),
+        )
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(&gateway),
             guard::guard,

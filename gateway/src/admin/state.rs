@@ -26,6 +26,7 @@ pub struct State {
     started_ms: u64,
     now_ms: u64,
     draining: bool,
+    problem: Option<String>,
     store: store::Status,
     breakers: Vec<BreakerState>,
     routes: Vec<RouteState>,
@@ -109,6 +110,7 @@ pub fn state(gateway: &Gateway) -> State {
         started_ms: gateway.started_ms,
         now_ms: unix_millis(),
         draining: gateway.is_draining(),
+        problem: gateway.problem().map(|problem| problem.to_string()),
         store: gateway.store.status(),
         breakers: fleet
             .upstreams

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use http::Uri;
 
-use super::{Config, Provider, Route};
+use super::{Config, Provider, Route, Scope};
 
 /// A field's path, and what is wrong with it.
 type Fault = (String, String);
@@ -27,6 +27,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         }
         self::provider(&path, provider)?;
     }
+    checks(config)?;
     let mut models = HashSet::new();
     for (index, route) in config.route.iter().enumerate() {
         let path = format!("route[{index}]");
@@ -38,6 +39,25 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
             );
         }
         self::route(&path, route, &names)?;
+    }
+    Ok(())
+}
+
+/// A check asks for what some breaker guards.
+fn checks(config: &Config) -> Result<(), Fault> {
+    for (index, provider) in config.provider.iter().enumerate() {
+        let Some(check) = &provider.check else {
+            continue;
+        };
+        let is_guarded = config.route.iter().any(|route| {
+            route
+                .targets()
+                .any(|(name, model)| *name == provider.name && model == check.model)
+        });
+        if provider.scope == Scope::Model && !is_guarded {
+            let message = "must be a model that a route asks this provider for";
+            return fault(&format!("provider[{index}]"), "check.model", message);
+        }
     }
     Ok(())
 }

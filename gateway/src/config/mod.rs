@@ -229,9 +229,23 @@ pub struct Check {
     pub every: Span,
     /// The model that it asks for.
     pub model: String,
+    /// What kind of request it is.
+    #[serde(default)]
+    pub kind: CheckKind,
     /// Whether its result counts for the breaker when there was no traffic since the last one.
     #[serde(default = "Check::default_counts")]
     pub counts: bool,
+}
+
+/// The kind of request that a check is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckKind {
+    /// A chat of one token.
+    #[default]
+    Chat,
+    /// The embedding of one word.
+    Embeddings,
 }
 
 impl Check {
@@ -258,6 +272,21 @@ pub struct Route {
     /// What may be answered when nothing in the queue is left.
     #[serde(default)]
     pub degraded: Degraded,
+}
+
+impl Route {
+    /// All providers that it may ask, canary and older models included, with the model to ask them for.
+    pub fn targets(&self) -> impl Iterator<Item = (&String, &str)> {
+        let queue = self.queue.iter().chain(&self.degraded.models);
+        let queue = queue.map(|target| (&target.provider, &target.model));
+        let canary = self
+            .canary
+            .iter()
+            .map(|canary| (&canary.provider, &canary.model));
+        queue
+            .chain(canary)
+            .map(|(provider, model)| (provider, model.as_deref().unwrap_or(&self.model)))
+    }
 }
 
 /// A provider, and the model to ask it for.

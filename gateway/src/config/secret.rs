@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// Where a key is found. The key itself is never in the configuration.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// The name of an environment variable.
     Env(String),
@@ -36,5 +36,42 @@ impl KeySource {
         } else {
             Err("the key is empty or has characters that no header can carry".to_owned())
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for KeySource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Written)
+    }
+}
+
+/// Reads it by hand: an error must not repeat what may be a key, and a derived one would.
+struct Written;
+
+const EXPECTED: &str =
+    "`{ env = \"NAME\" }` or `{ file = \"path\" }`; the key itself does not belong in this file";
+
+impl<'de> Visitor<'de> for Written {
+    type Value = KeySource;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<KeySource, E> {
+        Err(E::custom(format_args!("must be {EXPECTED}")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<KeySource, A::Error> {
+        let wrong = || A::Error::custom(format_args!("must be {EXPECTED}"));
+        let source = match map.next_key::<String>()?.as_deref() {
+            Some("env") => KeySource::Env(map.next_value()?),
+            Some("file") => KeySource::File(map.next_value()?),
+            _ => return Err(wrong()),
+        };
+        if map.next_key::<String>()?.is_some() {
+            return Err(wrong());
+        }
+        Ok(source)
     }
 }

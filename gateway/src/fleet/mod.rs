@@ -45,19 +45,19 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Builds what `file` says. Breakers of `before` that are still wanted stay as they are, but
+    /// Builds what `file` says, and changes nothing yet. Breakers of `before` that are still wanted stay as they are, but
     /// for their config; new ones go on from `resumed`, if it has them.
     ///
     /// # Errors
     ///
     /// A [`Problem`], and then nothing was changed.
-    pub fn build(
+    pub(crate) fn prepare(
         file: File,
         before: Option<&Self>,
         mut resumed: BTreeMap<String, Snapshot>,
         events: &Arc<Events>,
         store: &Arc<Store>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Next, Problem> {
         let mut providers = BTreeMap::new();
         for (index, settings) in file.config.provider.iter().enumerate() {
             let old = before.and_then(|before| before.providers.get(&settings.name));
@@ -126,15 +126,7 @@ impl Fleet {
         let client_keys = client_keys
             .collect::<Result<_, _>>()
             .map_err(|message| file.problem("server.client_keys", &message))?;
-        // Nothing can fail from here on.
-        for (upstream, config) in changed {
-            if upstream.breaker.config() != config
-                && let Err(error) = upstream.breaker.reconfigure(config)
-            {
-                tracing::error!(breaker = upstream.name, %error, "a checked config was refused");
-            }
-        }
-        Ok(Self {
+        let fleet = Self {
             version: file.version,
             config: file.config,
             text: file.text,
@@ -143,7 +135,30 @@ impl Fleet {
             routes,
             admin_token,
             client_keys,
-        })
+        };
+        Ok(Next { fleet, changed })
+    }
+}
+
+/// A configuration that is built and not yet in force.
+#[derive(Debug)]
+pub(crate) struct Next {
+    pub(crate) fleet: Fleet,
+    /// Breakers that go on with another config.
+    changed: Vec<(Arc<Upstream>, cutout::Config)>,
+}
+
+impl Next {
+    /// Gives the breakers their configs; nothing can fail any more.
+    pub(crate) fn put_in_force(self) -> Fleet {
+        for (upstream, config) in self.changed {
+            if upstream.breaker.config() != config
+                && let Err(error) = upstream.breaker.reconfigure(config)
+            {
+                tracing::error!(breaker = upstream.name, %error, "a checked config was refused");
+            }
+        }
+        self.fleet
     }
 }
 
@@ -156,21 +171,12 @@ fn guarded(config: &Config) -> Vec<(&config::Provider, Option<&str>)> {
             continue;
         }
         for route in &config.route {
-            let canary = route
-                .canary
-                .iter()
-                .map(|canary| (&canary.provider, &canary.model));
-            let targets = route.queue.iter().chain(&route.degraded.models);
-            let targets = targets.map(|target| (&target.provider, &target.model));
-            for (name, model) in targets.chain(canary) {
-                let model = model.as_deref().unwrap_or(&route.model);
-                let entry = (provider, Some(model));
-                if *name == provider.name
-                    && !guarded
-                        .iter()
-                        .any(|(p, m)| p.name == *name && *m == entry.1)
-                {
-                    guarded.push(entry);
+            for (name, model) in route.targets() {
+                let known = |(p, m): &(&config::Provider, Option<&str>)| {
+                    p.name == *name && *m == Some(model)
+                };
+                if *name == provider.name && !guarded.iter().any(known) {
+                    guarded.push((provider, Some(model)));
                 }
             }
         }

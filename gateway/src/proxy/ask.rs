@@ -29,7 +29,7 @@ pub(super) struct Ask {
     /// Where in it the model's name stands, quotes included.
     model_at: Range<usize>,
     /// The body's share of the memory for bodies.
-    _memory: OwnedSemaphorePermit,
+    _memory: Option<OwnedSemaphorePermit>,
 }
 
 /// What of the body matters here. All else is passed on unread.
@@ -80,8 +80,21 @@ impl Ask {
             headers: super::headers::to_provider(&headers),
             body,
             model_at,
-            _memory: memory,
+            _memory: Some(memory),
         })
+    }
+
+    /// The gateway's own request, whose body begins with the model `""`.
+    pub(super) fn own(body: &'static str) -> Self {
+        const BEFORE: usize = r#"{"model":"#.len();
+        Self {
+            model: String::new(),
+            stream: false,
+            headers: HeaderMap::new(),
+            body: Bytes::from_static(body.as_bytes()),
+            model_at: BEFORE..BEFORE + 2,
+            _memory: None,
+        }
     }
 
     /// The body with another model's name in it, all else byte for byte as it was.

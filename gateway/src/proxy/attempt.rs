@@ -149,8 +149,11 @@ async fn refusal(response: Response<Incoming>, idle: Duration) -> Failed {
 async fn whole(response: Response<Incoming>, limits: &Limits) -> Result<Answer, Failed> {
     let (head, body) = response.into_parts();
     let body = collect(body, limits.max_answer_bytes, limits.idle.get()).await?;
-    let looked: Whole = serde_json::from_slice(&body)
-        .map_err(|_| Failed::Invalid("a body that is not a JSON object".to_owned()))?;
+    let invalid = |why: &str| Failed::Invalid(why.to_owned());
+    // JSON is UTF-8; what is skipped in it below would not be checked.
+    let text = std::str::from_utf8(&body).map_err(|_| invalid("a body that is not UTF-8"))?;
+    let looked: Whole =
+        serde_json::from_str(text).map_err(|_| invalid("a body that is not a JSON object"))?;
     if looked.error.is_some() {
         return Err(Failed::Status {
             status: StatusCode::INTERNAL_SERVER_ERROR,

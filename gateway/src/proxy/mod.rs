@@ -28,14 +28,16 @@ use bytes::Bytes;
 use cutout::Outcome;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::admin::{bearer, same};
-use crate::fleet::{Endpoint, Fleet, Route};
+use crate::fleet::{Endpoint, Fleet, Route, Target};
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::openai::{ApiError, TRIED, Tried, listed};
 use ask::Ask;
 use attempt::Answer;
+use failed::{Failed, Limit};
 use failover::{Found, Search};
 
 /// Says on an answer who gave it.
@@ -118,6 +120,20 @@ async fn answer(
         return Ok(response);
     }
     Err(search.nothing_left())
+}
+
+/// One attempt with this body, outside of any call.
+pub(crate) async fn once(
+    target: &Target,
+    endpoint: Endpoint,
+    body: &'static str,
+) -> Result<(), Failed> {
+    let ask = Ask::own(body);
+    let total = target.provider.settings.limits.total.get();
+    let answer = timeout(total, attempt::attempt(target, endpoint, &ask)).await;
+    answer
+        .map_err(|_| Failed::TimedOut(Limit::Total, total))?
+        .map(|_| ())
 }
 
 fn check_key(fleet: &Fleet, headers: &HeaderMap) -> Result<(), ApiError> {

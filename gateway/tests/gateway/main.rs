@@ -1,0 +1,11 @@
+//! The gateway over real sockets.
+
+mod admin;
+mod bad_input;
+mod changes;
+mod checks;
+mod failover;
+mod outcomes;
+mod passing;
+mod rig;
+mod safety;
