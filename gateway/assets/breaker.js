@@ -63,9 +63,9 @@ export function update(card, breaker, receivedAt) {
     `${in_flight} of ${max_in_flight} in flight`,
     window.size === undefined ? `window of ${duration(window.length_ms)}` : `window of ${window.size}`,
     `generation ${generation}`,
-    attempt > 0 && `re-opened ${attempt}×`,
+    attempt > 0 && `reopened ${attempt}×`,
     stale > 0 && `${stale} stale`,
-  ].filter(Boolean).join(" · "));
+  ].filter(Boolean).map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · "));
   updateTotals(at.totals, breaker.totals);
 }
 
@@ -82,6 +82,7 @@ function meaningOf({ state, probes }, left) {
     case "closed":
       return "admits all calls";
     case "open":
+      if (left === 0) return "the next call is a probe";
       return left === null ? "no probe is due" : `next probe in ${duration(left)}`;
     case "half-open":
       return probes.out > 0

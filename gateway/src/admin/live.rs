@@ -11,26 +11,34 @@ use bytes::Bytes;
 use http::{HeaderValue, header};
 use http_body_util::channel::Channel;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, sleep_until};
 
 use super::state::state;
 use crate::gateway::Gateway;
 
-/// The time between two states.
+/// The time between two states while nothing moves.
 const TICK: Duration = Duration::from_secs(1);
+
+/// The time from a transition to the state that has it; more of them in it share one.
+const SOON: Duration = Duration::from_millis(100);
 
 /// `GET /admin/events`.
 pub(super) async fn answer(State(gateway): State<Arc<Gateway>>) -> Response {
     let (mut sender, body) = Channel::<Bytes, Infallible>::new(4);
     tokio::spawn(async move {
         let mut transitions = gateway.events.subscribe();
-        let mut ticks = interval(TICK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut next = Instant::now();
         while !gateway.is_draining() {
             let event = tokio::select! {
-                _ = ticks.tick() => event("state", &state(&gateway)),
+                () = sleep_until(next) => {
+                    next = Instant::now() + TICK;
+                    event("state", &state(&gateway))
+                }
                 transition = transitions.recv() => match transition {
-                    Ok(transition) => event("transition", &transition),
+                    Ok(transition) => {
+                        next = next.min(Instant::now() + SOON);
+                        event("transition", &transition)
+                    }
                     // The next state has what was missed.
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,

@@ -50,7 +50,7 @@
 //!
 //! # `GET /admin/events`
 //!
-//! Server-sent events: `event: state` with the value above, at once and then each second; `event: transition` with one
+//! Server-sent events: `event: state` with the value above, at once, then each second and soon after a transition; `event: transition` with one
 //! entry of `transitions`, as it happens.
 //!
 //! # `GET /admin/transitions` and `GET /admin/probes`
