@@ -44,6 +44,12 @@ impl<R: BreakerRef> BreakerLayer<AtResult<ByResult>, R> {
     /// A layer in which `Ok` is a success and `Err` a failure. The breaker is shared in an
     /// `Arc` or borrowed: see [`BreakerRef`].
     pub const fn new(breaker: R) -> Self {
+        Self::of(breaker)
+    }
+}
+
+impl<R> BreakerLayer<AtResult<ByResult>, R> {
+    pub(super) const fn of(breaker: R) -> Self {
         Self {
             breaker,
             settle: AtResult(ByResult),

@@ -49,6 +49,9 @@
 //! An inner service that fails to get ready, say for want of a connection, counts as a call that
 //! came to this error.
 //!
+//! With [`BreakerLayer::keyed`] each request has the breaker of its key: of its authority, its tenant, its
+//! model.
+//!
 //! # What a failure is
 //!
 //! `Ok` is a success and `Err` a failure, unless [`BreakerLayer::classify`] says otherwise: with a
@@ -156,15 +159,21 @@
 //! A panic of the inner service is passed on, and counts as
 //! [`Config::panicked`](crate::Config::panicked) says.
 
+#[cfg(all(feature = "http", feature = "registry"))]
+mod authority;
 mod error;
 mod future;
+mod keyed;
 mod layer;
 mod service;
 mod settle;
 #[cfg(feature = "body")]
 mod through_body;
 
+#[cfg(all(feature = "http", feature = "registry"))]
+pub use authority::by_authority;
 pub use future::ResponseFuture;
+pub use keyed::Keyed;
 pub use layer::BreakerLayer;
 pub use service::BreakerService;
 pub use settle::{AtResult, Settle};

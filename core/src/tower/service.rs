@@ -17,9 +17,9 @@ use crate::tower::{AtResult, ResponseFuture, Settle};
 ///
 /// How it admits is said in the [module's docs](crate::tower).
 pub struct BreakerService<S, K = AtResult<ByResult>, R = Arc<Breaker>> {
-    inner: S,
-    breaker: R,
-    settle: K,
+    pub(super) inner: S,
+    pub(super) breaker: R,
+    pub(super) settle: K,
     /// What the breaker said when it was asked for readiness, if it refused. Then the inner
     /// service was not readied and may not be called.
     refused: Option<Rejected>,

@@ -3,6 +3,7 @@
 mod admission;
 mod attempts;
 mod balance;
+mod keyed;
 mod queues;
 mod settling;
 mod strict;
