@@ -21,6 +21,7 @@ mod deadline;
 mod engine;
 mod error;
 mod event;
+mod fallback;
 #[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
 mod guard;
 #[cfg(any(doc, doctest))]
@@ -71,6 +72,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{Config, OpenWait, SlowRule, Window};
 pub use error::{CallError, ConfigError, Rejected};
 pub use event::Event;
+pub use fallback::Fallback;
 pub use held::{AnyPermit, BreakerRef};
 pub use outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use permit::{OwnedPermit, Permit};

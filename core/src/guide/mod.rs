@@ -2,4 +2,5 @@
 //!
 //! They hold no code of the crate; their examples are compiled and run as its tests are.
 
+pub mod fallback;
 pub mod retries;

@@ -41,6 +41,7 @@
 //! ```
 
 mod attempts;
+mod call;
 mod change;
 mod choice;
 mod config;
@@ -60,6 +61,7 @@ use core::fmt;
 use arc_swap::ArcSwap;
 
 pub use attempts::Attempts;
+pub use call::{RouteError, Verdict};
 pub use choice::{Choice, InFlight};
 pub use config::{Policy, RouterConfig};
 pub use error::{NoTarget, RouterError};

@@ -1,5 +1,6 @@
 //! What a router must do: the order of its targets, the choice among them, and changes in use.
 
+mod calls;
 mod policies;
 mod queue;
 mod trouble;
