@@ -31,13 +31,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .with_state(Arc::clone(&gateway))
         .merge(dashboard::router(Arc::clone(&gateway)))
         .merge(admin::router(gateway))
-        .method_not_allowed_fallback(|| async {
-            ApiError::invalid(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "wrong_method",
-                "this path has no such method",
-            )
-        })
+        .method_not_allowed_fallback(admin::wrong_method)
         .fallback(|| async {
             ApiError::invalid(
                 StatusCode::NOT_FOUND,

@@ -94,7 +94,10 @@ pub use guard::Peer;
 pub(crate) use guard::{bearer, check_local, same};
 pub use state::{State, state};
 
+use http::StatusCode;
+
 use crate::gateway::Gateway;
+use crate::openai::ApiError;
 
 /// The routes under `/admin`.
 pub fn router(gateway: Arc<Gateway>) -> Router {
@@ -110,9 +113,17 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
             "/admin/config",
             get(actions::read_config).patch(actions::set_field),
         )
+        // Before the layer, so that the guard comes first.
+        .method_not_allowed_fallback(wrong_method)
         .layer(axum::middleware::from_fn_with_state(
             Arc::clone(&gateway),
             guard::guard,
         ))
         .with_state(gateway)
+}
+
+/// The answer to a method that a path does not have.
+pub(crate) async fn wrong_method() -> ApiError {
+    let message = "this path has no such method";
+    ApiError::invalid(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
 }
