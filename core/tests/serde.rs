@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cutout::registry::RegistryConfig;
 use cutout::{
     Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, SlowRule, Snapshot, State,
     Window,
@@ -403,4 +404,22 @@ fn every_cause_is_read_back_as_it_was_written() {
         let text = serde_json::to_string(&cause).unwrap();
         assert_eq!(serde_json::from_str::<Cause>(&text).unwrap(), cause);
     }
+}
+
+#[test]
+fn the_config_of_a_registry_is_written_like_that_of_a_breaker() {
+    let config = RegistryConfig {
+        breaker: unlike_the_default(),
+        max_keys: 7,
+        idle: None,
+        forget: Some(Duration::from_secs(86_400)),
+    };
+    through_all_formats(&config);
+    let text = "forget = \"1d\"\nidle = \"none\"\n[breaker]\nmin_calls = 5\n";
+    let read: RegistryConfig = toml::from_str(text).unwrap();
+    assert_eq!((read.forget, read.idle), (config.forget, None));
+    assert_eq!(read.breaker.min_calls, 5);
+    assert_eq!(read.max_keys, RegistryConfig::default().max_keys);
+    let error = toml::from_str::<RegistryConfig>("[breaker]\nslow = 1").unwrap_err();
+    assert!(error.message().starts_with("breaker: slow: "), "{error}");
 }

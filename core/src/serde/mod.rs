@@ -2,7 +2,7 @@
 //!
 //! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`State`], [`Cause`], [`Outcome`],
 //! [`Sample`], [`Counts`], [`Snapshot`] and [`Event`] implement `Serialize` and `Deserialize`.
-//! No derive macro is built for it.
+//! With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
 //!
 //! # How a config is written
 //!
@@ -78,5 +78,7 @@
 #[macro_use]
 mod record;
 mod duration;
+#[cfg(feature = "registry")]
+mod registry;
 mod types;
 mod wire;

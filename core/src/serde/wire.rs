@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, V
 use serde::{Serialize, Serializer};
 
 use super::duration;
-use crate::config::{OpenWait, SlowRule, Window};
+use crate::config::{Config, OpenWait, SlowRule, Window};
 use crate::outcome::{Counts, Outcome, Sample};
 use crate::snapshot::Bucket;
 use crate::state::{Cause, State};
@@ -43,7 +43,9 @@ macro_rules! plain {
 plain!(
     bool,
     u32,
+    usize,
     f64,
+    Config,
     Window,
     SlowRule,
     Outcome,

@@ -69,10 +69,11 @@ fn readiness_is_that_of_the_inner_service_and_costs_no_probe() {
     assert_eq!(breakers[1].snapshot().probes_out, 0);
 }
 
-#[tokio::test]
-async fn an_authority_without_room_in_the_registry_goes_through_the_rest() {
+/// How many calls the registry's breaker of `a.example` and the one for the rest have seen,
+/// after one call each to two hosts and to none.
+async fn calls_by_authority(max_keys: usize) -> [u32; 2] {
     let config = RegistryConfig {
-        max_keys: 1,
+        max_keys,
         ..RegistryConfig::default()
     };
     let registry = Registry::builder(|authority: &String| authority.clone());
@@ -91,6 +92,15 @@ async fn an_authority_without_room_in_the_registry_goes_through_the_rest() {
         let request = Request::get(uri).body(()).unwrap();
         assert!(client.clone().oneshot(request).await.is_ok());
     }
-    assert_eq!(held.snapshot().counts().samples, 1);
-    assert_eq!(rest.snapshot().counts().samples, 2);
+    [held, rest].map(|breaker| breaker.snapshot().counts().samples)
+}
+
+#[tokio::test]
+async fn a_request_to_no_authority_goes_through_the_rest() {
+    assert_eq!(calls_by_authority(10).await, [1, 1]);
+}
+
+#[tokio::test]
+async fn an_authority_without_room_in_the_registry_goes_through_the_rest() {
+    assert_eq!(calls_by_authority(1).await, [1, 2]);
 }
