@@ -157,4 +157,16 @@ mod tests {
             assert_eq!(parse(text), Ok(duration));
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_duration_is_read_back_as_it_was_written(duration: Duration) {
+            assert_eq!(parse(&Text(duration).to_string()), Ok(duration));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text: String) {
+            let _ = parse(&text);
+        }
+    }
 }

@@ -38,7 +38,8 @@
 //!   `poll_ready` rejects, and the inner service is not called.
 //! - **The response future owns the permit.** Dropped, it settles the call as abandoned.
 //!
-//! An open breaker touches the inner service not at all. A refusal stands from `poll_ready` to the
+//! An open breaker touches the inner service not at all. A caller that waits for the inner service
+//! already when the breaker opens learns of it when that wakes it. A refusal stands from `poll_ready` to the
 //! `call` it belongs to: the inner service was not readied, so it cannot be called, even if the
 //! wait has ended in between. The rejection says then that the time left is zero. Getting ready
 //! again asks anew. This way the inner service need not be `Clone`, and each call costs no clone.
