@@ -152,7 +152,7 @@
 //! # What it costs
 //!
 //! No allocation, no box. A healthy call takes 1.3 ns more than one of the bare service with the breaker
-//! in a `static`, and 12 ns more with one in an `Arc`, whose references are counted: 28 ns while another
+//! in a `static`, and 12 ns more with one in an `Arc`, whose references are counted: 24 to 28 ns while another
 //! thread calls, too (`cargo bench -p cutout --bench edges`, on the machine of the README's numbers).
 //!
 //! # Panics
