@@ -115,8 +115,8 @@ impl<C: Clock> Breaker<C> {
     /// Counts a rejection.
     #[inline]
     pub(crate) fn reject(&self, word: Word, left: Left) -> Rejected {
-        if let Some(hub) = &self.hub {
-            hub.count_rejection(word.state());
+        if let Some(tally) = &self.tally {
+            tally.count_rejection(word.state());
         }
         Rejected { word, left }
     }

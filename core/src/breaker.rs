@@ -19,6 +19,7 @@ use crate::outcome::{Counts, Sample};
 use crate::snapshot::Snapshot;
 use crate::state::{Cause, State};
 use crate::sync::{Acquire, AtomicU64, Relaxed};
+use crate::tally::Tally;
 use crate::totals::Totals;
 use crate::word::Word;
 
@@ -70,8 +71,12 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) start: u64,
     pub(crate) clock: C,
     pub(crate) hub: Option<Box<Hub>>,
-    pub(crate) name: Box<str>,
+    pub(crate) tally: Option<Box<Tally>>,
+    pub(crate) name: Option<Box<Name>>,
 }
+
+/// A name that is there, behind a thin pointer.
+pub(crate) struct Name(pub(crate) Box<str>);
 
 // All shared state is atomic and each step leaves it whole, so a panic
 // anywhere leaves nothing half-done to see.
@@ -81,7 +86,7 @@ impl<C: UnwindSafe> UnwindSafe for Breaker<C> {}
 impl<C> Breaker<C> {
     /// The name given at build, empty by default.
     pub fn name(&self) -> &str {
-        &self.name
+        self.name.as_ref().map_or("", |name| &name.0)
     }
 
     /// The current generation: the number of the state period, modulo 2^22.
@@ -110,7 +115,7 @@ impl<C> Breaker<C> {
     /// How many calls ended how, rejections and transitions, since the breaker was
     /// built with [`totals`](crate::Builder::totals); otherwise none.
     pub fn totals(&self) -> Option<Totals> {
-        self.hub.as_ref().and_then(|hub| hub.totals())
+        self.tally.as_ref().map(|tally| tally.totals())
     }
 
     /// The config in force. Durations above 584 years read as that long.
@@ -274,6 +279,9 @@ impl<C: Clock> Breaker<C> {
         counts: Counts,
         now: &Reading<'_, C>,
     ) {
+        if let Some(tally) = &self.tally {
+            tally.count_transition(to.state(), cause);
+        }
         if let Some(hub) = &self.hub {
             hub.publish(Event {
                 generation: to.generation(),
@@ -330,7 +338,7 @@ impl<'a, C: Clock> Reading<'a, C> {
 impl<C: Clock> fmt::Debug for Breaker<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Breaker")
-            .field("name", &self.name)
+            .field("name", &self.name())
             .field("state", &self.state())
             .field("generation", &self.generation())
             .finish_non_exhaustive()

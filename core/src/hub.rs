@@ -13,10 +13,7 @@ use alloc::vec::Vec;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
 use crate::event::Event;
-use crate::state::State;
 use crate::sync::{AcqRel, AtomicU64, Relaxed, relax};
-use crate::tally::{Ending, Tally};
-use crate::totals::Totals;
 use crate::word::Word;
 
 /// A callback for events, told the breaker's name too.
@@ -33,7 +30,6 @@ pub(crate) struct Hub {
     listeners: Vec<Listener>,
     slot_listeners: Vec<SlotListener>,
     log: Option<Log>,
-    tally: Option<Tally>,
     queue: ArrayQueue<Event>,
     /// For a listener so slow that `queue` fills up meanwhile.
     overflow: SegQueue<Event>,
@@ -54,7 +50,6 @@ impl Hub {
         listeners: Vec<Listener>,
         slot_listeners: Vec<SlotListener>,
         log: bool,
-        totals: bool,
         next_generation: u32,
     ) -> Self {
         let early = ArrayQueue::new(1);
@@ -64,7 +59,6 @@ impl Hub {
             listeners,
             slot_listeners,
             log: log.then(Log::new),
-            tally: totals.then(Tally::new),
             queue: ArrayQueue::new(CAPACITY),
             overflow: SegQueue::new(),
             early,
@@ -75,9 +69,6 @@ impl Hub {
     }
 
     pub(crate) fn publish(&self, event: Event) {
-        if let Some(tally) = &self.tally {
-            tally.count_transition(event.to, event.cause);
-        }
         if let Err(event) = self.queue.push(event) {
             self.overflow.push(event);
         }
@@ -142,27 +133,6 @@ impl Hub {
     #[cfg(not(feature = "std"))]
     fn contain(&self, listener: impl FnOnce()) {
         listener();
-    }
-
-    // Cold, so that calls which nobody counts or hears of stay as they are.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn count_ending(&self, ending: Ending, is_probe: bool) {
-        if let Some(tally) = &self.tally {
-            tally.count_ending(ending, is_probe);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn count_rejection(&self, state: State) {
-        if let Some(tally) = &self.tally {
-            tally.count_rejection(state);
-        }
-    }
-
-    pub(crate) fn totals(&self) -> Option<Totals> {
-        self.tally.as_ref().map(Tally::totals)
     }
 
     pub(crate) fn panics(&self) -> u64 {

@@ -80,8 +80,8 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
 impl<C> Breaker<C> {
     #[inline]
     fn count(&self, token: Token, ending: Ending) {
-        if let Some(hub) = &self.hub {
-            hub.count_ending(ending, token.stamp.is_probe());
+        if let Some(tally) = &self.tally {
+            tally.count_ending(ending, token.stamp.is_probe());
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A healthy call writes nothing that another one writes, and it is to stay so when it
 //! is counted: each thread counts on a stripe of its own, as long as there are no more
-//! threads than processors.
+//! threads than stripes.
 
 use alloc::boxed::Box;
 
@@ -59,10 +59,15 @@ impl Tally {
         &self.stripes[thread() & (self.stripes.len() - 1)]
     }
 
+    // Cold, so that calls which nobody counts stay as they are.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn count_ending(&self, ending: Ending, is_probe: bool) {
         self.stripe().endings[usize::from(is_probe)][ending.0].fetch_add(1, Relaxed);
     }
 
+    #[cold]
+    #[inline(never)]
     pub(crate) fn count_rejection(&self, state: State) {
         let index = match state {
             State::HalfOpen => 1,
@@ -114,13 +119,13 @@ impl Tally {
     }
 }
 
-/// As many stripes as processors, within reason.
+/// More stripes than processors, within reason: threads that are numbered alike may run at a time.
 fn stripes() -> usize {
     #[cfg(feature = "std")]
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     #[cfg(not(feature = "std"))]
     let processors = 1_usize;
-    processors.next_power_of_two().min(64)
+    (4 * processors).next_power_of_two().min(128)
 }
 
 /// A number that threads take in turn.
