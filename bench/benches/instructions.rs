@@ -38,6 +38,8 @@ mod calls {
     #[bench::healthy(args = (HEALTHY), config = at_most(30))]
     #[bench::healthy_closure(args = (HEALTHY.style(Style::Closure)), config = at_most(30))]
     #[bench::healthy_owned(args = (HEALTHY.style(Style::Owned)), config = at_most(75))]
+    #[bench::healthy_listener(args = (HEALTHY.listener()), config = at_most(30))]
+    #[bench::healthy_counted(args = (HEALTHY.counted()), config = at_most(80))]
     #[bench::state(args = (HEALTHY.style(Style::Look)), config = at_most(10))]
     #[bench::failing_1(args = (failing(1)), config = at_most(130))]
     #[bench::failing_20(args = (failing(20)), config = at_most(150))]

@@ -49,6 +49,8 @@ pub struct Workload {
     pub timeout_rule: bool,
     /// Whether a listener for transitions is attached.
     pub listener: bool,
+    /// Whether the breaker keeps totals of its calls.
+    pub counted: bool,
 }
 
 impl Workload {
@@ -61,6 +63,7 @@ impl Workload {
             slow_rule: false,
             timeout_rule: false,
             listener: false,
+            counted: false,
         }
     }
 
@@ -99,10 +102,17 @@ impl Workload {
         self
     }
 
+    /// The same with totals of the calls.
+    #[must_use]
+    pub const fn counted(mut self) -> Self {
+        self.counted = true;
+        self
+    }
+
     /// Whether any crate may have it: no rule beside the failure ratio, no
     /// second way to call.
     pub fn is_plain(&self) -> bool {
-        !self.slow_rule && !self.timeout_rule && self.style == Style::Plain
+        !self.slow_rule && !self.timeout_rule && !self.counted && self.style == Style::Plain
     }
 
     /// The failure ratio that opens, out of reach of the failing loads.
@@ -156,6 +166,7 @@ impl fmt::Display for Workload {
             (self.slow_rule, "_slow_rule"),
             (self.timeout_rule, "_timeout_rule"),
             (self.listener, "_listener"),
+            (self.counted, "_counted"),
         ] {
             if set {
                 f.write_str(name)?;

@@ -11,6 +11,7 @@ fn workloads() -> Vec<Workload> {
         healthy.window(4096),
         healthy.style(Style::Owned),
         healthy.style(Style::Closure),
+        healthy.counted(),
         healthy.style(Style::Look),
         healthy.slow_rule(),
         healthy.listener(),

@@ -77,6 +77,7 @@ pub fn tasks(mode: Mode) -> Vec<Task> {
     }
     add(healthy.style(Style::Owned), &[1, 2]);
     add(healthy.style(Style::Closure), &[1, 2]);
+    add(healthy.counted(), &[1, 2]);
     add(healthy.slow_rule(), &[1, 2]);
     add(healthy.listener(), fewest);
     if full {

@@ -53,7 +53,10 @@ fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
         probe_lease: None,
         ..Config::default()
     };
-    let mut builder = Breaker::builder().config(config).clock(clock);
+    let mut builder = Breaker::builder()
+        .config(config)
+        .clock(clock)
+        .totals(workload.counted);
     if workload.listener {
         builder = builder.listener(|_| {});
     }

@@ -42,7 +42,9 @@ fn supported(workload: Workload) -> Result<(), String> {
     match workload.load {
         Load::Floor => Err("not a floor".into()),
         _ if workload.timeout_rule => Err("it has no rule on timeouts".into()),
-        _ if workload.style != Style::Plain => Err("it has one way to call".into()),
+        _ if workload.style != Style::Plain || workload.counted => {
+            Err("it has one way to call".into())
+        }
         _ => Ok(()),
     }
 }
