@@ -1,6 +1,8 @@
 //! What a router must do: the order of its targets, the choice among them, and changes in use.
 
+mod against_model;
 mod calls;
+mod model;
 mod policies;
 mod queue;
 mod trouble;
