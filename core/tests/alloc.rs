@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cutout::body::GuardedBody;
+use cutout::registry::Registry;
+use cutout::router::{Attempts, Policy, Role, Router, RouterConfig, Target};
 use cutout::stream::GuardedStream;
 use cutout::tower::BreakerLayer;
 use cutout::{
@@ -292,4 +294,73 @@ fn a_breaker_with_a_window_of_100_takes_at_most_512_bytes() {
     let inline = size_of::<Breaker<SystemClock>>() as i64;
     println!("{inline} bytes inline, {heap} on the heap");
     assert!(inline + heap <= 512, "{inline} + {heap} bytes");
+}
+
+#[test]
+fn choosing_a_target_allocates_nothing_by_any_policy() {
+    let clock = ManualClock::new();
+    let target = |name: u8| {
+        let breaker = Arc::new(builder(&clock).build().unwrap());
+        Target::new(name.to_string(), (), breaker)
+    };
+    for policy in [
+        Policy::Priority,
+        Policy::RoundRobin,
+        Policy::Weighted,
+        Policy::LeastInFlight,
+        Policy::Sticky,
+    ] {
+        let config = RouterConfig {
+            policy,
+            canary_basis_points: 2000,
+            max_shed: Some(2),
+            ramp: Some(WAIT),
+        };
+        let canary = target(8).role(Role::Canary);
+        let router = Router::new(config, (0..8).map(target).chain([canary])).unwrap();
+        for open in [0, 3, 6] {
+            router.members()[open].breaker().force_open(None, "test");
+        }
+        // The first choice on a thread makes its part of the snapshot's accounting.
+        router.choose(&mut Attempts::new()).unwrap().success();
+        let choose = || {
+            for key in 0..100 {
+                let mut attempts = Attempts::for_hash(key);
+                while let Ok(choice) = router.choose(&mut attempts) {
+                    choice.success();
+                }
+            }
+        };
+        assert_eq!(calls(choose), 0, "{policy:?}");
+    }
+}
+
+#[test]
+fn looking_up_a_breaker_allocates_nothing_and_a_dropped_registry_leaves_no_byte() {
+    // The map makes its part of the threads' accounting once.
+    let registry = || {
+        Registry::builder(|key: &u32| key.to_string())
+            .build()
+            .unwrap()
+    };
+    registry().get_or_create(&0).unwrap();
+    let left = bytes_left(|| {
+        let registry = registry();
+        for key in 0..100 {
+            registry.get_or_create(&key).unwrap();
+        }
+        let look_up = || {
+            for key in 0..100 {
+                assert!(registry.get(&key).is_some());
+                registry
+                    .get_or_create(&key)
+                    .unwrap()
+                    .allow()
+                    .unwrap()
+                    .success();
+            }
+        };
+        assert_eq!(calls(look_up), 0);
+    });
+    assert_eq!(left, 0);
 }

@@ -68,9 +68,9 @@ impl Positions {
         Some(self.0.trailing_zeros() as usize)
     }
 
-    /// The position with the least key; of several the lowest.
+    /// The position with the least key, and that; of several the lowest.
     #[inline]
-    pub(super) fn least<K: Ord + Copy>(self, key: impl Fn(usize) -> K) -> Option<usize> {
+    pub(super) fn least<K: Ord + Copy>(self, key: impl Fn(usize) -> K) -> Option<(usize, K)> {
         let mut least = self.first()?;
         let mut lowest = key(least);
         self.for_each(|position| {
@@ -80,7 +80,7 @@ impl Positions {
             least = select_unpredictable(is_less, position, least);
             lowest = select_unpredictable(is_less, key, lowest);
         });
-        Some(least)
+        Some((least, lowest))
     }
 
     /// In two halves, each of which fits in a register.

@@ -11,6 +11,7 @@ use super::positions::Positions;
 use super::queue::{Lane, Queue};
 use super::shed;
 use super::target::Member;
+use super::turns::Turn;
 use crate::clock::Clock;
 use crate::error::Rejected;
 use crate::permit::Token;
@@ -84,22 +85,22 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     fn ask(&mut self, lane: &Lane, eligible: Positions) -> Option<Found> {
         let mut left = eligible.and(lane.members);
         let mut deferred = Positions::NONE;
-        while let Some(position) = self.pick(lane, left) {
-            left.remove(position);
-            let entry = self.queue.seats[position].member.entry();
+        while let Some(turn) = self.pick(lane, left) {
+            left.remove(turn.position);
+            let entry = self.queue.seats[turn.position].member.entry();
             if entry
                 .ramp
                 .defers(&entry.upstream.breaker, self.queue.config.ramp)
             {
-                lane.turns.take(position);
-                deferred.insert(position);
-            } else if let Some(found) = self.reserve(lane, position) {
+                self.take(lane, turn);
+                deferred.insert(turn.position);
+            } else if let Some(found) = self.reserve(lane, turn) {
                 return Some(found);
             }
         }
-        while let Some(position) = self.pick(lane, deferred) {
-            deferred.remove(position);
-            if let Some(found) = self.reserve(lane, position) {
+        while let Some(turn) = self.pick(lane, deferred) {
+            deferred.remove(turn.position);
+            if let Some(found) = self.reserve(lane, turn) {
                 return Some(found);
             }
         }
@@ -108,22 +109,31 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
 
     /// The next target to ask by the policy.
     #[inline]
-    fn pick(&self, lane: &Lane, among: Positions) -> Option<usize> {
+    fn pick(&self, lane: &Lane, among: Positions) -> Option<Turn> {
         let seats = &self.queue.seats;
         match (self.queue.config.policy, self.attempts.key()) {
-            (Policy::Priority, _) => among.first(),
+            (Policy::Priority, _) => among.first().map(Turn::none),
             (Policy::LeastInFlight, _) => lane.turns.least(among, |position| {
                 seats[position].member.in_flight() as u64 + 1
             }),
             (Policy::Sticky, Some(key)) => {
-                among.least(|position| self.queue.draws[position].distance(key))
+                let nearest = among.least(|position| self.queue.draws[position].distance(key));
+                nearest.map(|(position, _)| lane.turns.of(position))
             }
             (Policy::RoundRobin | Policy::Weighted | Policy::Sticky, _) => lane.turns.next(among),
         }
     }
 
     #[inline]
-    fn reserve(&mut self, lane: &Lane, position: usize) -> Option<Found> {
+    fn take(&self, lane: &Lane, turn: Turn) {
+        if self.queue.config.policy != Policy::Priority {
+            lane.turns.take(turn);
+        }
+    }
+
+    #[inline]
+    fn reserve(&mut self, lane: &Lane, turn: Turn) -> Option<Found> {
+        let position = turn.position;
         let entry = self.queue.seats[position].member.entry();
         let token = match entry.upstream.breaker.admit() {
             Ok(token) => {
@@ -140,9 +150,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
                 None
             }
         };
-        if self.queue.config.policy != Policy::Priority {
-            lane.turns.take(position);
-        }
+        self.take(lane, turn);
         Some(Found { position, token })
     }
 
@@ -150,7 +158,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     #[cold]
     fn resort(&mut self) -> Option<Found> {
         let lane = &self.queue.last_resort;
-        let position = self.pick(lane, self.eligible.and(lane.members))?;
+        let Turn { position, .. } = self.pick(lane, self.eligible.and(lane.members))?;
         let admitted = self.ask(lane, self.eligible);
         Some(admitted.unwrap_or(Found {
             position,

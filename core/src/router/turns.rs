@@ -16,13 +16,29 @@ use crate::sync::{AtomicU64, Relaxed};
 /// otherwise they are rounded, by less than a part in a thousand.
 const LONGEST_STRIDE: u64 = 1 << 24;
 
-/// All relaxed: turns order nothing, and two threads that see the same turn both take it;
-/// the target's next one is then put off twice.
+/// All relaxed: turns order nothing. Two threads that see the same turn both take
+/// it, and the target's next one is put off twice. What a thread sees is never later than what is,
+/// so the clock never passes a turn that is still to be taken: nobody loses one.
 #[derive(Debug)]
 pub(super) struct Turns {
     clock: AtomicU64,
     due: Box<[AtomicU64]>,
     strides: Box<[u64]>,
+}
+
+/// A target and its turn, as it was when it was picked.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub(super) position: usize,
+    at: u64,
+}
+
+impl Turn {
+    /// Where nobody takes turns.
+    #[inline]
+    pub(super) const fn none(position: usize) -> Self {
+        Self { position, at: 0 }
+    }
 }
 
 impl Turns {
@@ -43,32 +59,47 @@ impl Turns {
 
     /// The target whose turn is next; of several the one that is first in the queue.
     #[inline]
-    pub(super) fn next(&self, among: Positions) -> Option<usize> {
+    pub(super) fn next(&self, among: Positions) -> Option<Turn> {
         let clock = self.clock.load(Relaxed);
-        among.least(|position| self.until(position, clock))
+        let least = among.least(|position| self.until(position, clock));
+        least.map(|(position, until)| Turn {
+            position,
+            at: clock.wrapping_add(until),
+        })
     }
 
     /// The target with the least load for its weight; of several the one whose turn is next.
     #[inline]
-    pub(super) fn least(&self, among: Positions, load: impl Fn(usize) -> u64) -> Option<usize> {
+    pub(super) fn least(&self, among: Positions, load: impl Fn(usize) -> u64) -> Option<Turn> {
         let clock = self.clock.load(Relaxed);
-        among.least(|position| {
+        let least = among.least(|position| {
             let load = load(position) * self.strides[position];
             // One number, as it is compared faster than two.
             u128::from(load) << 64 | u128::from(self.until(position, clock))
+        });
+        least.map(|(position, key)| Turn {
+            position,
+            at: clock.wrapping_add(key as u64),
         })
     }
 
-    /// Takes the target's turn.
+    /// The turn of a target that is picked by something else.
     #[inline]
-    pub(super) fn take(&self, position: usize) {
+    pub(super) fn of(&self, position: usize) -> Turn {
         let clock = self.clock.load(Relaxed);
-        let stride = self.strides[position];
-        let due = &self.due[position];
-        let turn = clock.wrapping_add(ahead(due.load(Relaxed), clock));
+        Turn {
+            position,
+            at: clock.wrapping_add(self.until(position, clock)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn take(&self, turn: Turn) {
+        let clock = self.clock.load(Relaxed);
+        let stride = self.strides[turn.position];
         let next = |due| Some(clock.wrapping_add(ahead(due, clock)).wrapping_add(stride));
-        let _ = due.fetch_update(Relaxed, Relaxed, next);
-        let forward = |clock| (ahead(turn, clock) > 0).then_some(turn);
+        let _ = self.due[turn.position].fetch_update(Relaxed, Relaxed, next);
+        let forward = |clock| (ahead(turn.at, clock) > 0).then_some(turn.at);
         let _ = self.clock.fetch_update(Relaxed, Relaxed, forward);
     }
 

@@ -80,17 +80,20 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// A call on both, and the model's target.
+type Call = (
+    Choice<(), ManualClock>,
+    u64,
+    Option<OwnedPermit<ManualClock>>,
+);
+
 /// The router and the model, and what is under way on both.
 struct Pair {
     clock: ManualClock,
     router: Routes,
     model: Model,
     requests: Vec<(Attempts, Request)>,
-    calls: Vec<(
-        Choice<(), ManualClock>,
-        u64,
-        Option<OwnedPermit<ManualClock>>,
-    )>,
+    calls: Vec<Call>,
 }
 
 impl Pair {
@@ -247,7 +250,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 400, ..Config::default() })]
+    #![proptest_config(Config { cases: 400, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn the_router_does_what_the_plain_list_does(
@@ -266,12 +269,9 @@ proptest! {
         }
         // And a request that is sent on and on ends when it has tried every target.
         let mut attempts = Attempts::new();
-        let mut tried = 0;
-        while let Ok(choice) = pair.router.choose(&mut attempts) {
-            choice.ignore();
-            tried += 1;
+        for _ in pair.router.members() {
+            let _ = pair.router.choose(&mut attempts).map(Choice::ignore);
         }
-        prop_assert!(tried <= pair.router.members().len());
         let again = pair.router.choose(&mut attempts);
         let is_exhausted = matches!(again, Err(NoTarget::Exhausted { .. } | NoTarget::Rejected { .. }));
         prop_assert!(is_exhausted);

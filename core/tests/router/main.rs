@@ -5,6 +5,7 @@ mod calls;
 mod model;
 mod policies;
 mod queue;
+mod threads;
 mod trouble;
 
 use std::sync::Arc;
