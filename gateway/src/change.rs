@@ -25,12 +25,13 @@ pub enum NotChanged {
 impl Gateway {
     /// Reads the file again and puts it in force. A file that is not legal is refused, and kept to be shown
     /// ([`problem`](Gateway::problem)). Requests in flight go on with the configuration they began with; breakers keep
-    /// their states and windows.
-    pub fn reload(&self) {
+    /// their states and windows. A text that is in force already is taken again only `anew`: the keys that it points at
+    /// may be others.
+    pub fn reload(&self, anew: bool) {
         let Some(path) = &self.path else { return };
         let changing = self.changing();
         let result = File::read(path).and_then(|file| {
-            if file.version == self.fleet.load().version {
+            if !anew && file.version == self.fleet.load().version {
                 return Ok(None);
             }
             self.prepare(file).map(Some)

@@ -1,5 +1,6 @@
 //! The connections to the providers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,6 +8,8 @@ use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 
 /// A pool of connections to the providers, plain or TLS by the URL's scheme.
 ///
@@ -25,7 +28,7 @@ impl Client {
         http.enforce_http(false);
         http.set_nodelay(true);
         let connector = HttpsConnectorBuilder::new()
-            .with_webpki_roots()
+            .with_tls_config(tls())
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
@@ -52,5 +55,18 @@ impl Client {
         request: http::Request<Full<Bytes>>,
     ) -> Result<http::Response<hyper::body::Incoming>, hyper_util::client::legacy::Error> {
         self.inner.request(request).await
+    }
+}
+
+/// TLS with the roots of Mozilla's programme.
+///
+/// Ring is named, since a program may have several providers of cryptography built in.
+fn tls() -> ClientConfig {
+    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let versions = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions();
+    match versions {
+        Ok(config) => config.with_root_certificates(roots).with_no_client_auth(),
+        Err(error) => unreachable!("ring has the ciphers of TLS 1.2 and 1.3: {error}"),
     }
 }

@@ -78,7 +78,16 @@ impl Fake {
     ///
     /// There is no free port.
     pub async fn start(mood: Mood) -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), mood).await
+    }
+
+    /// Starts one at an address, say that of one that has gone.
+    ///
+    /// # Errors
+    ///
+    /// The address is taken.
+    pub async fn start_at(address: SocketAddr, mood: Mood) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let seen = Arc::new(Seen {
             mood: Mutex::new(mood),
@@ -97,6 +106,11 @@ impl Fake {
             seen,
             task,
         })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// What a provider's `base_url` is to be.

@@ -126,12 +126,15 @@ impl IntoResponse for ApiError {
 /// Says on each answer which targets were tried before it.
 pub const TRIED: HeaderName = HeaderName::from_static("x-cutout-tried");
 
-/// The targets tried, on one line.
+/// The targets tried, on one line that a header can carry.
 pub fn listed(tried: &[Tried]) -> String {
     let entries = tried
         .iter()
         .map(|tried| format!("{}={}", tried.provider, tried.what));
-    entries.collect::<Vec<_>>().join(", ")
+    let listed = entries.collect::<Vec<_>>().join(", ");
+    listed
+        .replace('µ', "u")
+        .replace(|c: char| !(' '..='~').contains(&c), "?")
 }
 
 /// Whole seconds, rounded up: a client that waits for them does not come too early.

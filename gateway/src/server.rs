@@ -30,7 +30,8 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     // Ended when this function returns.
     let mut background = JoinSet::new();
     background.spawn(checks::schedule(Arc::clone(&gateway)));
-    background.spawn(webhook::tell(Arc::clone(&gateway)));
+    let transitions = gateway.events.subscribe();
+    background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     let router = face::router(Arc::clone(&gateway));
     let mut http = http1::Builder::new();
@@ -88,9 +89,9 @@ async fn follow_file(gateway: Arc<Gateway>) {
     let Some(path) = gateway.path.clone() else {
         return;
     };
-    let reload = || {
+    let reload = |anew| {
         let gateway = Arc::clone(&gateway);
-        tokio::task::spawn_blocking(move || gateway.reload());
+        tokio::task::spawn_blocking(move || gateway.reload(anew));
     };
     watch(&path, reload).await;
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, header};
 use http_body_util::Full;
 use secrecy::ExposeSecret;
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
@@ -19,11 +20,10 @@ use crate::gateway::Gateway;
 /// How long the URL may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Tells of each transition, in their order, for ever: up to three attempts each. A URL that falls 256 transitions
+/// Tells of each of these transitions, in their order, for ever: up to three attempts each. A URL that falls 256 transitions
 /// behind misses the oldest.
-pub(crate) async fn tell(gateway: Arc<Gateway>) {
+pub(crate) async fn tell(gateway: Arc<Gateway>, mut transitions: Receiver<Arc<Transition>>) {
     let client = Client::new(PATIENCE);
-    let mut transitions = gateway.events.subscribe();
     loop {
         let transition = match transitions.recv().await {
             Ok(transition) => transition,

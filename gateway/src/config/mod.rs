@@ -155,6 +155,16 @@ pub struct Provider {
 }
 
 impl Provider {
+    /// What its breakers are told. A probe may be a stream as long as any: its lease lasts at
+    /// least as long as the total limit.
+    pub fn breaker_config(&self) -> cutout::Config {
+        let mut config = self.breaker;
+        config.probe_lease = config
+            .probe_lease
+            .map(|lease| lease.max(self.limits.total.get()));
+        config
+    }
+
     fn default_in_flight() -> usize {
         256
     }

@@ -12,8 +12,8 @@ use tokio::time::{MissedTickBehavior, interval};
 /// The time between two looks.
 const EACH: Duration = Duration::from_millis(500);
 
-/// Calls `changed` for each change of the file, and on SIGHUP, for ever.
-pub async fn watch(path: &Path, mut changed: impl FnMut()) {
+/// Calls `changed` for each change of the file with false, and on SIGHUP with true, for ever.
+pub async fn watch(path: &Path, mut changed: impl FnMut(bool)) {
     let mut hangups = Hangups::new();
     let mut ticks = interval(EACH);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -24,14 +24,14 @@ pub async fn watch(path: &Path, mut changed: impl FnMut()) {
         tokio::select! {
             _ = ticks.tick() => {}
             () = hangups.next() => {
-                changed();
+                changed(true);
                 continue;
             }
         }
         let now = Some(look(path).await);
         if now == seen && now != known {
             known.clone_from(&now);
-            changed();
+            changed(false);
         }
         seen = now;
     }

@@ -69,7 +69,7 @@ impl Fleet {
         let mut changed = Vec::new();
         for (provider, model) in guarded(&file.config) {
             let name = name(&provider.name, model);
-            let config = provider.breaker;
+            let config = provider.breaker_config();
             let upstream = match before.and_then(|before| before.upstreams.get(&name)) {
                 Some(old) => {
                     changed.push((Arc::clone(old), config));

@@ -202,19 +202,64 @@ fn said(body: &[u8]) -> String {
     }
 }
 
-/// The wait in a `Retry-After` header, in seconds or until a date; `retry-after-ms` is finer and goes first.
+/// The longest wait that a provider is believed.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// The wait in a `Retry-After` header, in seconds or until a date; `retry-after-ms` is finer and goes first. A wait of
+/// nothing is none: a breaker that opened for it would only flap.
 pub(crate) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
-        return Some(Duration::from_millis(millis));
+    let millis = || {
+        text("retry-after-ms")?
+            .parse()
+            .ok()
+            .map(Duration::from_millis)
+    };
+    let seconds = || text("retry-after")?.parse().ok().map(Duration::from_secs);
+    let date = || {
+        let date = httpdate::parse_http_date(text("retry-after")?).ok()?;
+        date.duration_since(std::time::SystemTime::now()).ok()
+    };
+    let wait = millis().or_else(seconds).or_else(date)?;
+    (!wait.is_zero()).then_some(wait.min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn wait(fields: &[(&'static str, &str)]) -> Option<u64> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            let value = HeaderValue::from_str(value).unwrap();
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        retry_after(&headers).map(|wait| wait.as_millis() as u64)
     }
-    let text = text("retry-after")?;
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+
+    #[test]
+    fn a_wait_is_read_in_all_its_forms_and_bounded() {
+        assert_eq!(wait(&[]), None);
+        assert_eq!(wait(&[("retry-after", "7")]), Some(7000));
+        assert_eq!(
+            wait(&[("retry-after", "7"), ("retry-after-ms", "120")]),
+            Some(120)
+        );
+        assert_eq!(
+            wait(&[("retry-after", "18446744073709551615")]),
+            Some(3_600_000)
+        );
+        assert_eq!(wait(&[("retry-after", "0")]), None);
+        assert_eq!(wait(&[("retry-after", "-1")]), None);
+        assert_eq!(wait(&[("retry-after", "soon")]), None);
+        assert_eq!(
+            wait(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]),
+            None
+        );
+        let soon = std::time::SystemTime::now() + Duration::from_secs(60);
+        let soon = wait(&[("retry-after", &httpdate::fmt_http_date(soon))]).unwrap();
+        assert!((58_000..=60_000).contains(&soon), "{soon}");
     }
-    let date = httpdate::parse_http_date(text).ok()?;
-    Some(
-        date.duration_since(std::time::SystemTime::now())
-            .unwrap_or_default(),
-    )
 }

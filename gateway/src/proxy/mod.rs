@@ -77,10 +77,11 @@ async fn answer(
     let fleet = gateway.fleet.load_full();
     let (head, body) = request.into_parts();
     check_key(&fleet, &head.headers)?;
-    let _place = place(&gateway.places.requests, "requests")?;
     let server = &fleet.config.server;
     let conversation = |route: &Route| conversation(route, &head.headers);
     let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
+    // After the body, so that slow clients take no place of others.
+    let _place = place(&gateway.places.requests, "requests")?;
     let Some(route) = fleet.routes.get(&ask.model) else {
         let message = format!("the model {:?} does not exist here", ask.model);
         return Err(

@@ -187,7 +187,7 @@ async fn requests_meanwhile_are_all_answered() {
     for round in 0..100 {
         std::fs::write(file.path(), text(10 + round)).unwrap();
         let gateway = std::sync::Arc::clone(&rig.gateway);
-        let reload = tokio::task::spawn_blocking(move || gateway.reload());
+        let reload = tokio::task::spawn_blocking(move || gateway.reload(false));
         for _ in 0..5 {
             assert_eq!(rig.chat("m").await.status, StatusCode::OK);
         }
@@ -320,4 +320,30 @@ async fn a_move_changes_the_order_in_which_providers_are_asked() {
         rig.post(path, body(&moved, "c", 0)).await.error(),
         "no_such_field"
     );
+}
+
+#[tokio::test]
+async fn a_key_that_was_replaced_is_read_on_request() {
+    let a = fake(Mood::Well).await;
+    let key = tempfile("old");
+    let more = format!("api_key = {{ file = {:?} }}", key.path());
+    let file = tempfile(&(provider("a", &a.url(), &more) + &route("m", &["a"], "")));
+    let rig = Rig::start_file(file.path()).await;
+    std::fs::write(key.path(), "new").unwrap();
+    rig.gateway.reload(false);
+    rig.chat("m").await;
+    assert_eq!(a.last().unwrap().0["authorization"], "Bearer old");
+    rig.gateway.reload(true);
+    rig.chat("m").await;
+    assert_eq!(a.last().unwrap().0["authorization"], "Bearer new");
+    std::fs::write(key.path(), "").unwrap();
+    rig.gateway.reload(true);
+    assert!(
+        rig.gateway
+            .problem()
+            .unwrap()
+            .to_string()
+            .contains("provider[0].api_key")
+    );
+    assert_eq!(rig.chat("m").await.status, StatusCode::OK);
 }

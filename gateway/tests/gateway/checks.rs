@@ -50,8 +50,8 @@ async fn a_webhook_is_told_of_each_transition_until_it_has_heard() {
     let rig =
         Rig::start(&(hook + &provider("a", "http://127.0.0.1:1/v1", "") + &route("m", &["a"], "")))
             .await;
-    // The background task listens once it has been polled.
-    tokio::task::yield_now().await;
+    // Who is served comes after the webhook has begun to listen.
+    rig.get("/healthz").await;
     rig.upstream("a").breaker.force_open(None, "a test");
     let hear = async |answer: &str| {
         let (mut socket, _) = listener.accept().await.unwrap();
