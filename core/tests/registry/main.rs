@@ -2,6 +2,7 @@
 
 mod configs;
 mod eviction;
+mod interleaved;
 mod threads;
 
 use std::time::Duration;

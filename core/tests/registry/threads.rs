@@ -79,10 +79,9 @@ fn no_breaker_is_evicted_with_a_permit_out_or_open() {
                 })
             })
             .collect();
-        for user in users {
-            user.join().unwrap();
-        }
+        let ends: Vec<_> = users.into_iter().map(|user| user.join()).collect();
         done.store(true, Ordering::Relaxed);
+        ends.into_iter().for_each(|end| end.unwrap());
     });
     assert!(evictions.into_inner() > 0, "nothing was tried");
 }
