@@ -29,17 +29,36 @@ pub enum Style {
     Owned,
     /// A closure handed to the breaker.
     Closure,
+    /// A tower service behind the crate's layer: made ready, called, polled once.
+    Layer,
+    /// The same, where the layer borrows its breaker and does not share it in an `Arc`.
+    BorrowingLayer,
     /// No call: a look at the state.
     Look,
 }
+
+/// What a ratio is computed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Window {
+    /// The last so many outcomes.
+    Count(usize),
+    /// The outcomes of the last [`TIME_WINDOW`], in [`BUCKETS`] buckets.
+    Time,
+}
+
+/// The length of the time windows.
+pub const TIME_WINDOW: Duration = Duration::from_secs(10);
+
+/// The buckets of the time windows.
+pub const BUCKETS: u32 = 10;
 
 /// One workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Workload {
     /// What the calls come to.
     pub load: Load,
-    /// Outcomes in the window.
-    pub window: usize,
+    /// What the ratio is computed over.
+    pub window: Window,
     /// How a call is made.
     pub style: Style,
     /// Whether a rule on slow calls is set (none of the calls is slow).
@@ -58,7 +77,7 @@ impl Workload {
     pub const fn new(load: Load) -> Self {
         Self {
             load,
-            window: 100,
+            window: Window::Count(100),
             style: Style::Plain,
             slow_rule: false,
             timeout_rule: false,
@@ -67,10 +86,17 @@ impl Workload {
         }
     }
 
-    /// The same over another window.
+    /// The same over a window of so many outcomes.
     #[must_use]
-    pub const fn window(mut self, window: usize) -> Self {
-        self.window = window;
+    pub const fn window(mut self, outcomes: usize) -> Self {
+        self.window = Window::Count(outcomes);
+        self
+    }
+
+    /// The same over a time window.
+    #[must_use]
+    pub const fn time_window(mut self) -> Self {
+        self.window = Window::Time;
         self
     }
 
@@ -109,10 +135,32 @@ impl Workload {
         self
     }
 
-    /// Whether any crate may have it: no rule beside the failure ratio, no
-    /// second way to call.
+    /// Whether any crate may have it: a window of outcomes, no rule beside the failure
+    /// ratio, no second way to call.
     pub fn is_plain(&self) -> bool {
-        !self.slow_rule && !self.timeout_rule && !self.counted && self.style == Style::Plain
+        let is_by_time = self.window == Window::Time;
+        !is_by_time && !self.has_extras() && self.style == Style::Plain
+    }
+
+    /// Whether the breaker has to do more than to judge a failure ratio.
+    pub const fn has_extras(&self) -> bool {
+        self.slow_rule || self.timeout_rule || self.counted
+    }
+
+    /// Outcomes in the window, if it is one of so many.
+    pub const fn count(&self) -> Option<usize> {
+        match self.window {
+            Window::Count(outcomes) => Some(outcomes),
+            Window::Time => None,
+        }
+    }
+
+    /// Outcomes in the window; of a time window, as many as are put there beforehand.
+    pub const fn outcomes(&self) -> usize {
+        match self.window {
+            Window::Count(outcomes) => outcomes,
+            Window::Time => 100,
+        }
     }
 
     /// The failure ratio that opens, out of reach of the failing loads.
@@ -128,7 +176,7 @@ impl Workload {
 
     /// The least outcomes before a ratio is judged.
     pub fn min_calls(&self) -> usize {
-        self.window.min(20)
+        self.outcomes().min(20)
     }
 
     /// The limit of the slow rule: far above any call measured here.
@@ -141,6 +189,16 @@ impl Workload {
         match self.load {
             Load::HalfOpenStorm | Load::Flapping => Duration::from_nanos(1),
             _ => Duration::from_secs(3600),
+        }
+    }
+}
+
+/// A number of outcomes, or a length of time.
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(outcomes) => write!(f, "{outcomes}"),
+            Self::Time => write!(f, "{}s", TIME_WINDOW.as_secs()),
         }
     }
 }
@@ -160,9 +218,12 @@ impl fmt::Display for Workload {
             Style::Plain => "",
             Style::Owned => "_owned",
             Style::Closure => "_closure",
+            Style::Layer => "_layer",
+            Style::BorrowingLayer => "_borrowing_layer",
             Style::Look => "_look",
         })?;
         for (set, name) in [
+            (self.window == Window::Time, "_time_window"),
             (self.slow_rule, "_slow_rule"),
             (self.timeout_rule, "_timeout_rule"),
             (self.listener, "_listener"),

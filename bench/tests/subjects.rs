@@ -13,6 +13,10 @@ fn workloads() -> Vec<Workload> {
         healthy.style(Style::Closure),
         healthy.counted(),
         healthy.style(Style::Look),
+        healthy.style(Style::Layer),
+        healthy.style(Style::BorrowingLayer),
+        healthy.time_window(),
+        Workload::new(Load::Failing(20)).time_window(),
         healthy.slow_rule(),
         healthy.listener(),
         Workload::new(Load::Failing(1)),
@@ -93,7 +97,9 @@ fn names_are_unique_and_floors_are_only_floors() {
     assert_eq!(names.len(), all);
     for floor in floors() {
         assert_eq!(floor.kind, Kind::Floor);
-        assert!((floor.stage)(Workload::new(Load::Healthy)).is_err());
+        let beside = cutout_bench::subject::beside(Workload::new(Load::Healthy));
+        let stage = (floor.stage)(Workload::new(Load::Healthy));
+        assert_eq!(stage.is_ok(), floor.name == beside.name);
         assert!((floor.stage)(Workload::new(Load::Floor)).is_ok());
     }
 }

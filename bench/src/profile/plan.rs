@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Mode;
 use crate::threads::cores;
-use crate::workload::{Load, Style, Workload};
+use crate::workload::{Load, Style, Window, Workload};
 
 /// One thing to measure for all subjects, side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +64,13 @@ pub fn tasks(mode: Mode) -> Vec<Task> {
     add(Workload::new(Load::Rejecting), few);
     add(failing(1), few);
     add(failing(50), few);
+    add(healthy.time_window(), few);
+    add(failing(20).time_window(), few);
     add(Workload::new(Load::HalfOpenStorm), few);
     add(Workload::new(Load::Flapping).window(10), &[1, 2]);
     for window in WINDOWS
         .into_iter()
-        .filter(|window| *window != healthy.window)
+        .filter(|window| Window::Count(*window) != healthy.window)
     {
         add(failing(20).window(window), fewest);
         if full {
@@ -78,9 +80,12 @@ pub fn tasks(mode: Mode) -> Vec<Task> {
     add(healthy.style(Style::Owned), &[1, 2]);
     add(healthy.style(Style::Closure), &[1, 2]);
     add(healthy.counted(), &[1, 2]);
+    add(healthy.style(Style::Layer), &[1, 2]);
+    add(healthy.style(Style::BorrowingLayer), &[1, 2]);
     add(healthy.slow_rule(), &[1, 2]);
     add(healthy.listener(), fewest);
     if full {
+        add(failing(20).style(Style::Layer), &[1, 2]);
         add(failing(20).timeout_rule(), &[1, 2]);
         add(failing(20).timeout_rule().window(4096), &[1]);
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Cell {
     /// The workload's name.
     pub workload: String,
-    /// Outcomes in the window.
-    pub window: usize,
+    /// Outcomes in the window; none of a time window.
+    pub window: Option<usize>,
     /// Threads that call.
     pub threads: usize,
     /// Breakers that are called.

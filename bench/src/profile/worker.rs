@@ -42,7 +42,7 @@ struct Player {
 fn cell(entry: &Entry, workload: Workload, threads: usize) -> Cell {
     Cell {
         workload: workload.to_string(),
-        window: workload.window,
+        window: workload.count(),
         threads,
         breakers: 1,
         subject: entry.name.into(),
@@ -51,10 +51,13 @@ fn cell(entry: &Entry, workload: Workload, threads: usize) -> Cell {
 
 /// Everyone who can play this workload, each with as many calls as take a round's time.
 fn cast(workload: Workload, threads: usize, round: Duration) -> Vec<Player> {
-    let entries = match workload.load {
+    let mut entries = match workload.load {
         Load::Floor => subject::floors(),
         _ => subject::breakers(),
     };
+    if matches!(workload.load, Load::Healthy | Load::Failing(_)) {
+        entries.push(subject::beside(workload));
+    }
     let mut players = Vec::new();
     for entry in entries {
         let cell = cell(&entry, workload, threads);
@@ -184,12 +187,16 @@ fn crowd(breakers: usize, sampling: Sampling, process: usize) {
 fn memory() {
     // So many that what their list takes is less than half a byte each.
     const BREAKERS: usize = 64;
-    for window in WINDOWS {
-        let workload = Workload::new(Load::Healthy).window(window);
+    let healthy = Workload::new(Load::Healthy);
+    let by_count = WINDOWS.map(|window| healthy.window(window));
+    for workload in by_count.into_iter().chain([healthy.time_window()]) {
         for entry in subject::breakers() {
             let mut cell = cell(&entry, workload, 1);
             cell.workload = "memory".into();
-            let stage = (entry.stage)(workload).expect("everyone can be healthy");
+            // Not everyone has a time window.
+            let Ok(stage) = (entry.stage)(workload) else {
+                continue;
+            };
             let (bytes, _) = bytes_each(BREAKERS, || stage.crowd(BREAKERS));
             say(&cell, Outcome::Memory { bytes });
         }

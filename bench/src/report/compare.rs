@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Folder;
 use super::summary::Row;
+use super::text::window;
 
 /// A change below this is noise on most machines.
 const NOISE: f64 = 0.10;
@@ -63,7 +64,7 @@ fn changes(earlier: &[Row], rows: &[Row]) -> String {
             "  slower by {percent:.0} %: {} {}, window {}, threads {}, breakers {}: {:.1} ns, was {:.1} ns",
             row.name,
             row.workload,
-            row.window,
+            window(row.window),
             row.threads,
             row.breakers,
             ns(row),
@@ -92,7 +93,7 @@ mod tests {
     fn summary(ns_per_call: f64) -> Vec<Row> {
         let cell = Cell {
             workload: "healthy".into(),
-            window: 100,
+            window: Some(100),
             threads: 1,
             breakers: 1,
             subject: "cutout".into(),

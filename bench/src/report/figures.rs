@@ -60,8 +60,13 @@ fn duration(power: i32) -> String {
 
 /// Calls per second by threads, with floors below.
 pub(super) fn by_threads(rows: &[Row], workload: &str, floors: &[&str]) -> String {
+    let window = if workload.contains("time_window") {
+        None
+    } else {
+        Some(100)
+    };
     let point = |row: &Row| Some((row.threads as f64, row.calls_per_second?));
-    let takes = |row: &Row| row.workload == workload && row.window == 100;
+    let takes = |row: &Row| row.workload == workload && row.window == window;
     let mut lines = lines_of(rows, |row| takes(row).then(|| point(row))?);
     let most = rows
         .iter()
@@ -90,7 +95,7 @@ pub(super) fn by_threads(rows: &[Row], workload: &str, floors: &[&str]) -> Strin
 pub(super) fn by_window(rows: &[Row]) -> String {
     let lines = lines_of(rows, |row| {
         let takes = row.workload == "failing_20" && row.threads == 1;
-        Some((row.window as f64, row.ns_per_call_median?)).filter(|_| takes)
+        Some((row.window? as f64, row.ns_per_call_median?)).filter(|_| takes)
     });
     let axes = Axes {
         x: "outcomes in the window",
@@ -168,7 +173,7 @@ pub(super) fn bytes(rows: &[Row]) -> String {
             let row = rows
                 .iter()
                 .filter(of_subject)
-                .find(|row| row.window == 100)?;
+                .find(|row| row.window == Some(100))?;
             let value = row.bytes_per_breaker?;
             Some(Bar {
                 label: name.into(),

@@ -17,8 +17,8 @@ pub struct Row {
     pub version: String,
     /// The workload.
     pub workload: String,
-    /// Outcomes in the window.
-    pub window: usize,
+    /// Outcomes in the window; null for a time window.
+    pub window: Option<usize>,
     /// Threads that call.
     pub threads: usize,
     /// Nanoseconds per call on each thread, median over the rounds.
@@ -116,7 +116,7 @@ pub fn rows(records: &[Record]) -> Vec<Row> {
     // A subject that left its state in any process has no row.
     cells.retain(|(_, gathered)| !gathered.void);
     let with_bytes = cells.iter().filter(|(cell, _)| cell.breakers == 1);
-    let bytes: HashMap<(&str, usize), f64> = with_bytes
+    let bytes: HashMap<(&str, Option<usize>), f64> = with_bytes
         .filter_map(|(cell, gathered)| Some((by_window(cell), gathered.bytes?)))
         .collect();
     let row = |(cell, gathered): &(&Cell, Gathered)| {
@@ -125,7 +125,7 @@ pub fn rows(records: &[Record]) -> Vec<Row> {
     cells.iter().map(row).collect()
 }
 
-fn by_window(cell: &Cell) -> (&str, usize) {
+fn by_window(cell: &Cell) -> (&str, Option<usize>) {
     (&cell.subject, cell.window)
 }
 
@@ -195,7 +195,7 @@ mod tests {
     fn record(subject: &str, result: Outcome) -> Record {
         let cell = Cell {
             workload: "healthy".into(),
-            window: 100,
+            window: Some(100),
             threads: 2,
             breakers: 1,
             subject: subject.into(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::standing::{self, kind};
 use super::summary::{Row, Void};
-use super::text::{grouped, nanos};
+use super::text::{grouped, nanos, window};
 use crate::subject::Kind;
 
 fn dash(text: Option<String>) -> String {
@@ -38,7 +38,7 @@ pub(super) fn standings(rows: &[Row]) -> String {
             "<tr{}><td class=name>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td class=name>{}<td>{}<td>{}",
             if behind { " class=behind" } else { "" },
             ours.workload,
-            ours.window,
+            window(ours.window),
             ours.threads,
             grouped(ours.breakers as f64),
             nanos(ours.ns_per_call_median),
@@ -84,7 +84,7 @@ pub(super) fn latencies(rows: &[Row]) -> String {
 
 /// Everything that was timed, by workload.
 pub(super) fn cells(rows: &[Row]) -> String {
-    type Key<'a> = (&'a str, usize, usize, usize);
+    type Key<'a> = (&'a str, Option<usize>, usize, usize);
     let mut groups: Vec<(Key<'_>, Vec<&Row>)> = Vec::new();
     for row in rows.iter().filter(|row| row.ns_per_call_median.is_some()) {
         let key = (row.workload.as_str(), row.window, row.threads, row.breakers);
@@ -94,12 +94,12 @@ pub(super) fn cells(rows: &[Row]) -> String {
         }
     }
     let mut html = String::from("<h2>All cells</h2>\n");
-    for ((workload, window, threads, breakers), mut group) in groups {
+    for ((workload, of, threads, breakers), mut group) in groups {
         let ns = |row: &Row| row.ns_per_call_median.unwrap_or(f64::MAX);
         group.sort_by(|one, other| ns(one).total_cmp(&ns(other)));
         let mut title = workload.to_string();
         if workload != "floor" {
-            let _ = write!(title, ", window {window}");
+            let _ = write!(title, ", window {}", window(of));
         }
         let _ = write!(
             title,

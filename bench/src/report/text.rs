@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::standing;
 use super::summary::Row;
+use crate::workload::Window;
 
 /// This crate in each workload, beside its fastest peer.
 pub fn table(rows: &[Row]) -> String {
@@ -21,7 +22,8 @@ pub fn table(rows: &[Row]) -> String {
         let _ = write!(
             text,
             "{workload:<32} {:>6} {:>7} {ns:>10}",
-            ours.window, ours.threads
+            window(ours.window),
+            ours.threads
         );
         match (standing.peer, standing.times_peer()) {
             (Some(peer), Some(times)) => {
@@ -39,7 +41,7 @@ pub fn table(rows: &[Row]) -> String {
             let _ = writeln!(
                 text,
                 "{name:<32} {:>6} {:>7} {:>10} {:>12} {times:>7.1}  {}",
-                ours.window,
+                window(ours.window),
                 ours.threads,
                 nanos(ours_ns),
                 nanos(peer_ns),
@@ -48,6 +50,12 @@ pub fn table(rows: &[Row]) -> String {
         }
     }
     text
+}
+
+/// A window as its number of outcomes, or as its length.
+pub fn window(outcomes: Option<usize>) -> String {
+    let window = outcomes.map_or(Window::Time, Window::Count);
+    window.to_string()
 }
 
 /// Nanoseconds with the digits that matter.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::Crowd;
-use crate::subject::Subject;
+use crate::subject::{Caller, Subject};
 
 pub(super) struct Members<S>(pub(super) Vec<S>);
 
@@ -18,8 +18,7 @@ impl<S: Subject> Crowd for Members<S> {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let place = ((u128::from(random) * u128::from(members)) >> 64) as usize;
-            let mut call = self.0[place].caller();
-            call(false);
+            self.0[place].caller().call(false);
             black_box(());
         }
         start.elapsed()

@@ -3,6 +3,7 @@
 //! Every measured loop of the crate is in this folder.
 
 mod crowd;
+mod loops;
 mod relay;
 mod set;
 

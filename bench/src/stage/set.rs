@@ -1,9 +1,7 @@
 //! One subject on its stage.
 
-use std::hint::black_box;
-
 use super::crowd::Members;
-use super::{Crowd, Stage};
+use super::{Crowd, Stage, loops};
 use crate::pattern::{LENGTH, Pattern};
 use crate::subject::{Seen, Subject};
 use crate::threads::{self, Run};
@@ -42,18 +40,18 @@ struct Set<S, B> {
 
 impl<S: Subject, B> Set<S, B> {
     fn prepare(&self, subject: &S) {
-        let mut call = subject.caller();
+        let mut caller = subject.caller();
         match self.workload.load {
             Load::Healthy | Load::Failing(_) => {
                 // Twice the window: full, and past the first lap.
-                for place in 0..2 * self.workload.window {
-                    call(self.pattern.fails(place));
+                for place in 0..2 * self.workload.outcomes() {
+                    loops::one(&mut caller, self.pattern.fails(place));
                 }
             }
             Load::Rejecting | Load::HalfOpenStorm => {
                 // One more than the window: some judge only the call after it is full.
-                for _ in 0..=self.workload.window {
-                    if !call(true) {
+                for _ in 0..=self.workload.outcomes() {
+                    if !loops::one(&mut caller, true) {
                         break;
                     }
                 }
@@ -69,7 +67,7 @@ impl<S: Subject, B> Set<S, B> {
     /// Goes through one cycle by hand and looks at the state after each half.
     fn verify_flapping(&self) -> Result<(), String> {
         let (failures, successes) = S::CYCLE;
-        let mut call = self.subject.caller();
+        let mut caller = self.subject.caller();
         let closed = |seen| matches!(seen, Seen::Closed | Seen::Admits);
         // Threads that ran together may have left it anywhere in the cycle.
         for _ in 0..100 {
@@ -77,10 +75,10 @@ impl<S: Subject, B> Set<S, B> {
                 break;
             }
             self.subject.pass_time();
-            call(false);
+            loops::one(&mut caller, false);
         }
         for _ in 0..2 * failures {
-            call(true);
+            loops::one(&mut caller, true);
             if self.subject.state() != Seen::Closed {
                 break;
             }
@@ -90,7 +88,7 @@ impl<S: Subject, B> Set<S, B> {
         }
         self.subject.pass_time();
         for _ in 0..successes {
-            call(false);
+            loops::one(&mut caller, false);
         }
         let recovered = self.subject.state();
         if closed(recovered) {
@@ -125,41 +123,20 @@ impl<S: Subject, B: Fn() -> S + Send + Sync> Stage for Set<S, B> {
     }
 
     fn work(&self, thread: usize, threads: usize, calls: u64) -> u64 {
-        let mut call = self.subject.caller();
-        let mut admitted = 0;
+        let mut caller = self.subject.caller();
         match self.workload.load {
             Load::Failing(_) => {
-                // Each thread starts elsewhere in the pattern.
-                let start = thread * (LENGTH / threads);
-                for place in start..start + calls as usize {
-                    admitted += u64::from(call(self.pattern.fails(place)));
-                    black_box(());
-                }
+                let start = start(thread, threads);
+                loops::by_pattern(&mut caller, &self.pattern, start, calls)
             }
             Load::Flapping => {
-                let (failures, successes) = S::CYCLE;
-                let mut left = calls;
-                while left > 0 {
-                    for _ in 0..failures {
-                        call(true);
-                    }
-                    self.subject.pass_time();
-                    for _ in 0..successes {
-                        call(false);
-                    }
-                    left = left.saturating_sub(u64::from(failures + successes));
-                }
-                admitted = calls;
+                loops::flap(&self.subject, calls);
+                calls
             }
             Load::Healthy | Load::Rejecting | Load::HalfOpenStorm | Load::Floor => {
-                for _ in 0..calls {
-                    admitted += u64::from(call(false));
-                    // Costs no instruction; keeps the calls apart and the loop alive.
-                    black_box(());
-                }
+                loops::succeed(&mut caller, calls)
             }
         }
-        admitted
     }
 
     fn time_each(
@@ -170,15 +147,9 @@ impl<S: Subject, B: Fn() -> S + Send + Sync> Stage for Set<S, B> {
         record: &(dyn Fn(&[u64]) + Sync),
     ) {
         threads::together(threads, |thread| {
-            let mut call = self.subject.caller();
-            let mut times = vec![0; calls as usize];
-            let start = thread * (LENGTH / threads);
-            for (place, time) in times.iter_mut().enumerate() {
-                let fails = self.pattern.fails(start + place);
-                let before = clock.raw();
-                call(fails);
-                *time = clock.raw().saturating_sub(before);
-            }
+            let mut caller = self.subject.caller();
+            let start = start(thread, threads);
+            let times = loops::time_each(&mut caller, &self.pattern, start, calls, clock);
             record(&times);
         });
     }
@@ -206,4 +177,9 @@ impl<S: Subject, B: Fn() -> S + Send + Sync> Stage for Set<S, B> {
         }
         Box::new(Members(members))
     }
+}
+
+/// Where in the pattern a thread starts: each elsewhere.
+fn start(thread: usize, threads: usize) -> usize {
+    thread * (LENGTH / threads)
 }

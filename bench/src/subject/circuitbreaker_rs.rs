@@ -6,7 +6,7 @@ use std::fmt;
 
 use circuitbreaker_rs::{BreakerError, CircuitBreaker, DefaultPolicy, HookRegistry, State};
 
-use super::{Entry, Kind, Seen, Subject};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage;
 use crate::workload::{Load, Workload};
 
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
 fn supported(workload: Workload) -> Result<(), String> {
     match workload.load {
         Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such rule or call".into()),
+        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
         _ => Ok(()),
     }
 }
@@ -62,13 +62,19 @@ impl Error for Down {}
 
 struct Peer(CircuitBreaker<DefaultPolicy, Down>);
 
+impl Caller for &Peer {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        let result = self.0.call(|| if fails { Err(Down) } else { Ok(()) });
+        !matches!(result, Err(BreakerError::Open))
+    }
+}
+
 impl Subject for Peer {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| {
-            let result = self.0.call(|| if fails { Err(Down) } else { Ok(()) });
-            !matches!(result, Err(BreakerError::Open))
-        }
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

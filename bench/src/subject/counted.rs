@@ -3,7 +3,7 @@
 
 use cutout_counted::{Breaker, Config, OpenWait, State, SystemClock, Window};
 
-use super::{Entry, Kind, Seen, Subject};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage;
 use crate::workload::{Load, Workload};
 
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn build(workload: Workload) -> Breaker<SystemClock> {
     let config = Config {
-        window: Window::count(workload.window as u32),
+        window: Window::count(workload.outcomes() as u32),
         min_calls: workload.min_calls() as u32,
         failure_ratio: Some(workload.ratio()),
         open_wait: OpenWait::fixed(workload.open_wait()),
@@ -32,9 +32,10 @@ fn build(workload: Workload) -> Breaker<SystemClock> {
 
 struct Counted(Breaker<SystemClock>);
 
-impl Subject for Counted {
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| match self.0.allow() {
+impl Caller for &Counted {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        match self.0.allow() {
             Ok(permit) => {
                 if fails {
                     permit.failure();
@@ -45,6 +46,14 @@ impl Subject for Counted {
             }
             Err(_) => false,
         }
+    }
+}
+
+impl Subject for Counted {
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

@@ -8,9 +8,10 @@ use cutout::{
     Breaker, CallError, Clock, Config, ManualClock, OpenWait, SlowRule, State, SystemClock, Window,
 };
 
-use super::{Entry, Kind, Seen, Subject};
+use super::cutout_layer::Layered;
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage::{self, Stage};
-use crate::workload::{Load, Style, Workload};
+use crate::workload::{BUCKETS, Load, Style, TIME_WINDOW, Window as Span, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cutout",
@@ -30,6 +31,12 @@ fn stage(workload: Workload) -> Result<Box<dyn Stage>, String> {
         (_, Style::Plain) => stage::set(workload, move || Permits(system(workload))),
         (_, Style::Owned) => stage::set(workload, move || OwnedPermits(Arc::new(system(workload)))),
         (_, Style::Closure) => stage::set(workload, move || Closures(system(workload))),
+        (_, Style::Layer) => stage::set(workload, move || Layered::new(Arc::new(system(workload)))),
+        (_, Style::BorrowingLayer) => stage::set(workload, move || {
+            // Services outlive the scope they are made in, so it must be a static one.
+            let breaker: &'static _ = Box::leak(Box::new(system(workload)));
+            Layered::new(breaker)
+        }),
         (_, Style::Look) => stage::set(workload, move || Looks(system(workload))),
     }
 }
@@ -40,7 +47,10 @@ fn system(workload: Workload) -> Breaker<SystemClock> {
 
 fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
     let config = Config {
-        window: Window::count(workload.window as u32),
+        window: match workload.window {
+            Span::Count(outcomes) => Window::count(outcomes as u32),
+            Span::Time => Window::time(TIME_WINDOW, BUCKETS),
+        },
         min_calls: workload.min_calls() as u32,
         failure_ratio: Some(workload.ratio()),
         timeout_ratio: workload.timeout_rule.then(|| workload.timeout_ratio()),
@@ -63,7 +73,7 @@ fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
     builder.build().expect("the workloads are legal configs")
 }
 
-fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
+pub(super) fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
     match breaker.state() {
         State::Closed => Seen::Closed,
         State::HalfOpen => Seen::HalfOpen,
@@ -71,7 +81,7 @@ fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn call<C: Clock>(breaker: &Breaker<C>, fails: bool) -> bool {
     match breaker.allow() {
         Ok(permit) => {
@@ -89,10 +99,18 @@ fn call<C: Clock>(breaker: &Breaker<C>, fails: bool) -> bool {
 /// Borrowed permits: allow, then done.
 struct Permits(Breaker<SystemClock>);
 
+impl Caller for &Permits {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        call(&self.0, fails)
+    }
+}
+
 impl Subject for Permits {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| call(&self.0, fails)
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {
@@ -115,10 +133,18 @@ struct Flapping {
     clock: ManualClock,
 }
 
+impl Caller for &Flapping {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        call(&self.breaker, fails)
+    }
+}
+
 impl Subject for Flapping {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| call(&self.breaker, fails)
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {
@@ -134,10 +160,10 @@ impl Subject for Flapping {
 /// Permits that own their breaker.
 struct OwnedPermits(Arc<Breaker<SystemClock>>);
 
-impl Subject for OwnedPermits {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| match self.0.allow_owned() {
+impl Caller for &OwnedPermits {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        match self.0.allow_owned() {
             Ok(permit) => {
                 if fails {
                     permit.failure();
@@ -149,6 +175,14 @@ impl Subject for OwnedPermits {
             Err(_) => false,
         }
     }
+}
+
+impl Subject for OwnedPermits {
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
+    }
 
     fn state(&self) -> Seen {
         seen(&self.0)
@@ -158,13 +192,19 @@ impl Subject for OwnedPermits {
 /// A closure handed to the breaker.
 struct Closures(Breaker<SystemClock>);
 
+impl Caller for &Closures {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+        !matches!(result, Err(CallError::Rejected(_)))
+    }
+}
+
 impl Subject for Closures {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| {
-            let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
-            !matches!(result, Err(CallError::Rejected(_)))
-        }
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {
@@ -175,10 +215,18 @@ impl Subject for Closures {
 /// Looks at the state, and calls nothing.
 struct Looks(Breaker<SystemClock>);
 
+impl Caller for &Looks {
+    #[inline(always)]
+    fn call(&mut self, _: bool) -> bool {
+        self.0.state() == State::Closed
+    }
+}
+
 impl Subject for Looks {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |_| self.0.state() == State::Closed
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

@@ -1,8 +1,6 @@
 //! `failsafe`: a mutex around an exponential moving average over a time window, or around
 //! a count of failures in a row. It has no count window.
 
-use std::time::Duration;
-
 use failsafe::backoff::{Constant, constant};
 use failsafe::failure_policy::{
     ConsecutiveFailures, SuccessRateOverTimeWindow, consecutive_failures,
@@ -10,16 +8,18 @@ use failsafe::failure_policy::{
 };
 use failsafe::{CircuitBreaker, Config, Error, FailurePolicy, Instrument, StateMachine};
 
-use super::{Entry, Kind, Seen, Subject};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage::{self, Stage};
-use crate::workload::{Load, Workload};
+use crate::workload::{Load, TIME_WINDOW, Window, Workload};
 
 /// With the success-rate rule: what compares with a failure ratio.
 pub(super) const RATE: Entry = Entry {
     name: "failsafe",
     version: env!("VERSION_failsafe"),
     kind: Kind::Peer,
-    stage: |workload| {
+    stage: |mut workload| {
+        // Its window is always one of time.
+        workload.window = Window::Count(workload.outcomes());
         supported(workload)?;
         match workload.load {
             // The rate is judged only after a whole window of time: tripping it would take
@@ -48,7 +48,7 @@ fn supported(workload: Workload) -> Result<(), String> {
     match workload.load {
         Load::HalfOpenStorm => Err("half-open admits every caller".into()),
         Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such rule or call".into()),
+        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
         _ => Ok(()),
     }
 }
@@ -57,7 +57,7 @@ fn rate(workload: Workload) -> SuccessRateOverTimeWindow<Constant> {
     success_rate_over_time_window(
         1.0 - workload.ratio(),
         workload.min_calls() as u32,
-        Duration::from_secs(30),
+        TIME_WINDOW,
         constant(workload.open_wait()),
     )
 }
@@ -91,17 +91,27 @@ impl Instrument for Listener {
 
 struct Failsafe<P, I>(StateMachine<P, I>);
 
+impl<P, I> Caller for &Failsafe<P, I>
+where
+    P: FailurePolicy + Send + 'static,
+    I: Instrument + Send + Sync + 'static,
+{
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+        !matches!(result, Err(Error::Rejected))
+    }
+}
+
 impl<P, I> Subject for Failsafe<P, I>
 where
     P: FailurePolicy + Send + 'static,
     I: Instrument + Send + Sync + 'static,
 {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| {
-            let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
-            !matches!(result, Err(Error::Rejected))
-        }
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

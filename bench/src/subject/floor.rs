@@ -8,13 +8,15 @@ use std::time::Instant;
 use cutout::Clock;
 use portable_atomic::AtomicU128;
 
-use super::{Entry, Kind, Seen, Subject};
+use super::bare::{BARE_SERVICE, EMPTY_LOOP};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage::{self, Stage};
 use crate::workload::{Load, Workload};
 
 /// All of them.
-pub(super) const ENTRIES: [Entry; 9] = [
-    floor("empty-loop", |w| set(w, |_| {})),
+pub(super) const ENTRIES: [Entry; 10] = [
+    EMPTY_LOOP,
+    BARE_SERVICE,
     floor("relaxed-load", |w| {
         set(w, |line| _ = line.word.load(Relaxed))
     }),
@@ -86,13 +88,19 @@ struct Floor<F> {
     touch: F,
 }
 
+impl<F: Fn(&Line) + Send + Sync + 'static> Caller for &Floor<F> {
+    #[inline(always)]
+    fn call(&mut self, _: bool) -> bool {
+        (self.touch)(&self.line);
+        true
+    }
+}
+
 impl<F: Fn(&Line) + Send + Sync + 'static> Subject for Floor<F> {
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |_| {
-            (self.touch)(&self.line);
-            true
-        }
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

@@ -1,14 +1,17 @@
 //! Who is measured: this crate, its peers, the textbook breaker, and the floors.
 
+mod bare;
 mod breaker_rs;
 mod circuitbreaker_rs;
 mod counted;
+mod cutout_layer;
 mod cutout_rs;
 mod failsafe_rs;
 mod floor;
 mod recloser_rs;
 mod textbook;
 mod tower_resilience;
+mod upstream;
 
 use std::fmt;
 
@@ -21,9 +24,13 @@ pub trait Subject: Send + Sync + 'static {
     /// then close it, in [`Load::Flapping`](crate::workload::Load::Flapping).
     const CYCLE: (u32, u32) = (10, 1);
 
-    /// A way to make calls from one thread: asks for admission, and where it is
-    /// granted reports a failure or a success. Says whether it was granted.
-    fn caller(&self) -> impl FnMut(bool) -> bool;
+    /// What makes calls from one thread.
+    type Caller<'a>: Caller
+    where
+        Self: 'a;
+
+    /// A way to make calls from one thread.
+    fn caller(&self) -> Self::Caller<'_>;
 
     /// The state it is in, by its own word where it has one.
     fn state(&self) -> Seen;
@@ -34,6 +41,16 @@ pub trait Subject: Send + Sync + 'static {
 
     /// Takes the one probe of a half-open period and keeps it unsettled.
     fn hold_probe(&self) {}
+}
+
+/// Calls a subject from one thread.
+pub trait Caller {
+    /// Asks for admission, and where it is granted reports a failure or a success. Says
+    /// whether it was granted.
+    ///
+    /// Implementations are `inline(always)`: a loop around a call that was inlined into one
+    /// subject's loop and not into another's would compare compilers' moods.
+    fn call(&mut self, fails: bool) -> bool;
 }
 
 /// The state of a subject as seen from outside.
@@ -107,6 +124,11 @@ pub fn breakers() -> Vec<Entry> {
 /// The floors.
 pub fn floors() -> Vec<Entry> {
     floor::ENTRIES.to_vec()
+}
+
+/// What of a workload's numbers is not the breaker: the loop alone, or the service alone.
+pub fn beside(workload: Workload) -> Entry {
+    bare::beside(workload)
 }
 
 /// The entry of that name.

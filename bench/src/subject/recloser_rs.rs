@@ -2,7 +2,7 @@
 
 use recloser::{Error, Recloser};
 
-use super::{Entry, Kind, Seen, Subject};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage;
 use crate::workload::{Load, Workload};
 
@@ -20,7 +20,7 @@ fn supported(workload: Workload) -> Result<(), String> {
     match workload.load {
         Load::HalfOpenStorm => Err("half-open admits every caller".into()),
         Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such rule or call".into()),
+        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
         _ if workload.listener => Err("it has no listeners".into()),
         _ => Ok(()),
     }
@@ -30,7 +30,7 @@ fn build(workload: Workload) -> Peer {
     Peer(
         Recloser::custom()
             .error_rate(workload.ratio() as f32)
-            .closed_len(workload.window)
+            .closed_len(workload.outcomes())
             .half_open_len(1)
             .open_wait(workload.open_wait())
             .build(),
@@ -39,16 +39,22 @@ fn build(workload: Workload) -> Peer {
 
 struct Peer(Recloser);
 
+impl Caller for &Peer {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+        !matches!(result, Err(Error::Rejected))
+    }
+}
+
 impl Subject for Peer {
     // It judges the call after the one that fills a ring, in both states.
     const CYCLE: (u32, u32) = (11, 2);
 
-    #[inline]
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        |fails| {
-            let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
-            !matches!(result, Err(Error::Rejected))
-        }
+    type Caller<'a> = &'a Self;
+
+    fn caller(&self) -> &Self {
+        self
     }
 
     fn state(&self) -> Seen {

@@ -1,22 +1,22 @@
 //! `tower-resilience-circuitbreaker`: a tower service around an async mutex. Its count
 //! window does not slide: it holds totals since the last transition.
 
-use std::convert::Infallible;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{LazyLock, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::EnterGuard;
 use tower::{Layer, Service};
 use tower_resilience_circuitbreaker::{
     CircuitBreaker, CircuitBreakerError, CircuitBreakerHandle, CircuitBreakerLayer, CircuitState,
-    DefaultClassifier,
+    DefaultClassifier, SlidingWindowType,
 };
 
-use super::{Entry, Kind, Seen, Subject};
+use super::upstream::{self, RUNTIME, Request, Upstream};
+use super::{Caller, Entry, Kind, Seen, Subject};
 use crate::stage;
-use crate::workload::{Load, Style, Workload};
+use crate::workload::{Load, Style, TIME_WINDOW, Window, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "tower-resilience",
@@ -24,25 +24,18 @@ pub(super) const ENTRY: Entry = Entry {
     kind: Kind::Peer,
     stage: |workload| {
         supported(workload)?;
+        // Its rejections may sleep on a timer.
         LazyLock::force(&RUNTIME);
         stage::set(workload, move || build(workload))
     },
 };
 
-/// Its rejections may sleep on a timer, so it needs a runtime.
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_time()
-        .build()
-        .expect("a runtime can be built")
-});
-
 fn supported(workload: Workload) -> Result<(), String> {
     match workload.load {
         Load::Floor => Err("not a floor".into()),
         _ if workload.timeout_rule => Err("it has no rule on timeouts".into()),
-        _ if workload.style != Style::Plain || workload.counted => {
+        _ if workload.counted => Err("it keeps no totals beside the window".into()),
+        _ if !matches!(workload.style, Style::Plain | Style::Layer) => {
             Err("it has one way to call".into())
         }
         _ => Ok(()),
@@ -52,10 +45,15 @@ fn supported(workload: Workload) -> Result<(), String> {
 fn build(workload: Workload) -> Peer {
     let mut builder = CircuitBreakerLayer::builder()
         .failure_rate_threshold(workload.ratio())
-        .sliding_window_size(workload.window)
+        .sliding_window_size(workload.outcomes())
         .minimum_number_of_calls(workload.min_calls())
         .permitted_calls_in_half_open(1)
         .wait_duration_in_open(workload.open_wait());
+    if workload.window == Window::Time {
+        builder = builder
+            .sliding_window_type(SlidingWindowType::TimeBased)
+            .sliding_window_duration(TIME_WINDOW);
+    }
     if workload.slow_rule {
         builder = builder
             .slow_call_duration_threshold(workload.slow_limit())
@@ -73,45 +71,6 @@ fn build(workload: Workload) -> Peer {
     }
 }
 
-/// What the upstream shall do.
-#[derive(Clone, Copy)]
-enum Request {
-    Succeed,
-    Fail,
-    Hang,
-}
-
-#[derive(Clone)]
-struct Upstream;
-
-impl Service<Request> for Upstream {
-    type Response = ();
-    type Error = ();
-    type Future = Reply;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Reply {
-        Reply(request)
-    }
-}
-
-struct Reply(Request);
-
-impl Future for Reply {
-    type Output = Result<(), ()>;
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.0 {
-            Request::Succeed => Poll::Ready(Ok(())),
-            Request::Fail => Poll::Ready(Err(())),
-            Request::Hang => Poll::Pending,
-        }
-    }
-}
-
 type Guarded = CircuitBreaker<Upstream, DefaultClassifier>;
 type Probe = Pin<Box<dyn Future<Output = Result<(), CircuitBreakerError<()>>> + Send>>;
 
@@ -121,22 +80,26 @@ struct Peer {
     probe: Mutex<Option<Probe>>,
 }
 
+struct Calls {
+    _entered: EnterGuard<'static>,
+    service: Guarded,
+}
+
+impl Caller for Calls {
+    #[inline(always)]
+    fn call(&mut self, fails: bool) -> bool {
+        let result = upstream::through(&mut self.service, Request::that(fails));
+        !matches!(result, Err(CircuitBreakerError::OpenCircuit))
+    }
+}
+
 impl Subject for Peer {
-    fn caller(&self) -> impl FnMut(bool) -> bool {
-        let entered = RUNTIME.enter();
-        let mut service = self.service.clone();
-        move |fails| {
-            let _ = &entered;
-            let request = if fails {
-                Request::Fail
-            } else {
-                Request::Succeed
-            };
-            let _: Result<_, Infallible> = finish(poll_fn(|cx| service.poll_ready(cx).map(Ok)));
-            !matches!(
-                finish(service.call(request)),
-                Err(CircuitBreakerError::OpenCircuit)
-            )
+    type Caller<'a> = Calls;
+
+    fn caller(&self) -> Calls {
+        Calls {
+            _entered: RUNTIME.enter(),
+            service: self.service.clone(),
         }
     }
 
@@ -153,19 +116,5 @@ impl Subject for Peer {
         let polled = probe.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending(), "the probe is admitted and waits");
         *self.probe.lock().expect("not poisoned") = Some(probe);
-    }
-}
-
-/// Finishes a future: with one poll where nothing is in its way, as an executor
-/// would, and by waiting where another thread holds the async mutex.
-#[inline]
-fn finish<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
-        Poll::Ready(output) => output,
-        Poll::Pending => RUNTIME.block_on(future),
     }
 }
