@@ -60,10 +60,10 @@ impl<C: Clock> Breaker<C> {
     /// or the breaker is open.
     #[inline(never)]
     fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
-        if word.is_recording() && word.is_timed() {
-            return Ok(Token::timed(word.stamp(), self.now()));
-        }
         let now = Reading::new(self);
+        if word.is_recording() && word.is_timed() && !self.follows(word) {
+            return Ok(Token::timed(word.stamp(), now.get()));
+        }
         if word.is_waiting()
             && let Some(deadline) = self.engine.deadline_of(word)
             && !deadline.is_over(now.get())
@@ -75,10 +75,16 @@ impl<C: Clock> Breaker<C> {
 
     #[cold]
     #[inline(never)]
-    fn admit_by_state(&self, now: Reading<'_, C>) -> Result<Token, Rejected> {
+    fn admit_by_state<'a>(&'a self, mut now: Reading<'a, C>) -> Result<Token, Rejected> {
         loop {
             let word = self.engine.word.load();
             match word.state() {
+                State::Closed | State::ObserveOnly if word.is_timed() && self.follows(word) => {
+                    match self.take_off(word, &now) {
+                        Some(token) => return Ok(token),
+                        None => now = Reading::new(self),
+                    }
+                }
                 State::Closed | State::ObserveOnly if word.is_timed() => {
                     return Ok(Token::timed(word.stamp(), now.get()));
                 }

@@ -1,14 +1,15 @@
-//! What only some windows need, beside the breaker.
+//! What only some configs need, beside the breaker.
 
 use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
-use crate::config::Window;
+use crate::config::{Config, Window};
+use crate::flights::Flights;
 use crate::window::count::Far;
 use crate::window::time::Timeline;
 
-/// A pointer's worth, until a window larger than the near ring, or a time window, asks for more.
+/// A pointer's worth, until a config asks for more.
 #[derive(Debug, Default)]
 pub(crate) struct Annex(OnceBox<Parts>);
 
@@ -16,26 +17,39 @@ pub(crate) struct Annex(OnceBox<Parts>);
 struct Parts {
     far: Far,
     timeline: OnceBox<Timeline>,
+    flights: OnceBox<Flights>,
 }
 
 impl Annex {
-    /// Makes room for a window.
-    pub(crate) fn reserve(&self, window: Window) {
-        if !window.is_near() {
-            let parts = self.0.get_or_init(Box::default);
-            match window {
-                Window::Count(size) => parts.far.reserve(size),
-                Window::Time { length, buckets } => {
-                    let new = || Box::new(Timeline::new(length, buckets));
-                    parts.timeline.get_or_init(new);
-                }
+    fn parts(&self) -> &Parts {
+        self.0.get_or_init(Box::default)
+    }
+
+    /// Makes room for what a config needs.
+    pub(crate) fn reserve(&self, config: &Config) {
+        match config.window {
+            window if window.is_near() => {}
+            Window::Count(size) => self.parts().far.reserve(size),
+            Window::Time { length, buckets } => {
+                let new = || Box::new(Timeline::new(length, buckets));
+                self.parts().timeline.get_or_init(new);
             }
+        }
+        if let Some(limit) = config.overdue_after() {
+            let new = || Box::new(Flights::new(limit));
+            self.parts().flights.get_or_init(new);
         }
     }
 
     #[inline]
     pub(crate) fn far(&self) -> Option<&Far> {
         self.0.get().map(|parts| &parts.far)
+    }
+
+    /// The calls in flight, if they have ever been counted while they are.
+    #[inline]
+    pub(crate) fn flights(&self) -> Option<&Flights> {
+        self.0.get()?.flights.get()
     }
 
     /// The timeline, if there has ever been a time window.

@@ -125,7 +125,7 @@ impl<C> Breaker<C> {
             // the slot that the word goes with, before or after its move, is whole.
             let turn = self.turns.load(Acquire);
             let word = self.engine.word.load();
-            let config = self.engine.terms(word).config(self.engine.window(word));
+            let config = self.engine.config(word);
             if self.turns.load(Acquire) == turn {
                 return config;
             }
@@ -170,7 +170,8 @@ impl<C: Clock> Breaker<C> {
 
     /// Whether [`allow`](Self::allow) would grant a permit now.
     ///
-    /// A pure read, out of date as soon as it is made: to call, ask `allow`.
+    /// A pure read, out of date as soon as it is made: to call, ask `allow`. Calls that are
+    /// [overdue](crate::Overdue) are counted by `allow` and `done` alone.
     #[inline]
     pub fn is_available(&self) -> bool {
         self.engine.word.glance().is_closed() || self.read_availability()

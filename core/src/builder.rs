@@ -286,7 +286,7 @@ impl<C: Clock> Builder<C> {
         let config = &self.config;
         let near = near_words();
         let annex = Annex::default();
-        annex.reserve(config.window);
+        annex.reserve(config);
         let start = self.clock.now();
         let first = match &self.restored {
             Some(snapshot) => {
@@ -428,7 +428,7 @@ impl First {
 fn recorder(config: &Config) -> Recorder {
     Recorder {
         by_time: matches!(config.window, Window::Time { .. }),
-        timed: config.slow.is_some(),
+        timed: config.slow.is_some() || config.overdue.is_some(),
         in_a_row: config.consecutive_failures.is_some(),
     }
 }

@@ -28,15 +28,15 @@ impl Engine {
         timeline.expect("room is made before a word moves to a time window")
     }
 
-    /// Counts an outcome in the window of `word`; `None` if the word's generation or its
+    /// Counts so many outcomes in the window of `word`; `None` if the word's generation or its
     /// config is over. Says in which tick.
     #[inline]
-    pub(crate) fn count(&self, word: Word, outcome: Slot, now: u64) -> Option<u64> {
+    pub(crate) fn count(&self, word: Word, outcomes: (Slot, u64), now: u64) -> Option<u64> {
         let is_current = || self.word.load().goes_with(word);
         let (slot, generation) = (word.slot(), word.generation());
         match self
             .timeline()
-            .count(slot, generation, outcome, now, is_current)
+            .count(slot, generation, outcomes, now, is_current)
         {
             Counted::In(tick) => Some(tick),
             Counted::Late => None,
@@ -53,16 +53,19 @@ impl Engine {
                 .is_quiet(word.slot(), word.generation(), outcome, tick)
     }
 
-    /// What an outcome that has been counted makes of the word. With `in_run`, its run of
-    /// failures has it already.
-    pub(crate) fn judge(&self, word: Word, outcome: Slot, in_run: bool) -> Judgement {
+    /// What so many outcomes that have been counted make of the word. With `in_run`, its run of
+    /// failures has them already.
+    pub(crate) fn judge(&self, word: Word, outcomes: (Slot, u64), in_run: bool) -> Judgement {
+        let (outcome, how_many) = outcomes;
         let (slot, generation) = (word.slot(), word.generation());
         let terms = self.terms(word);
         let timeline = self.timeline();
         let most = terms.limits().consecutive_failures();
         let run = match outcome.is_failure() {
             _ if most == 0 || in_run => word.run(),
-            true => word.run().saturating_add(1),
+            true => word
+                .run()
+                .saturating_add(how_many.min(u64::from(u32::MAX)) as u32),
             false => 0,
         };
         let mut look = timeline.look(slot, generation);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::annex::Annex;
-use crate::config::Window;
+use crate::config::{Config, Window};
 use crate::deadline::Deadline;
 use crate::outcome::{Counts, Sample};
 use crate::settings::{Settings, Terms};
@@ -62,6 +62,16 @@ impl Engine {
     #[inline]
     pub(crate) fn terms(&self, word: Word) -> Terms<'_> {
         self.settings.terms(word.slot())
+    }
+
+    /// The whole config that goes with `word`.
+    pub(crate) fn config(&self, word: Word) -> Config {
+        let overdue_after = self
+            .annex
+            .flights()
+            .map(|flights| flights.limit(word.slot()));
+        self.terms(word)
+            .config(self.window(word), overdue_after.unwrap_or(0))
     }
 
     /// The window that goes with `word`.

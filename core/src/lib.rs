@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod event;
 mod fallback;
+mod flights;
 #[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
 mod guard;
 #[cfg(any(doc, doctest))]
@@ -32,12 +33,14 @@ pub mod http;
 mod hub;
 #[cfg(any(feature = "stream", feature = "body"))]
 mod limit;
+mod line;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
 mod operate;
 mod outcome;
+mod overdue;
 mod permit;
 mod refusal;
 #[cfg(feature = "registry")]
@@ -69,7 +72,7 @@ mod word;
 pub use breaker::Breaker;
 pub use builder::Builder;
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use config::{Config, OpenWait, SlowRule, Window};
+pub use config::{Config, OpenWait, Overdue, SlowRule, Window};
 pub use error::{CallError, ConfigError, Rejected};
 pub use event::Event;
 pub use fallback::Fallback;

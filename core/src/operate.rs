@@ -118,10 +118,14 @@ impl<C: Clock> Breaker<C> {
         let old = engine.word.load();
         let (slot, shape) = (1 - old.slot(), engine.terms(old).shape());
         let reshapes = engine.window(old) != config.window.kept();
-        engine.annex.reserve(config.window);
+        engine.annex.reserve(config);
         if let Window::Time { length, buckets } = config.window {
             let window = (length, buckets);
             engine.timeline().fill(slot, window, !reshapes, now.get());
+        }
+        if let (Some(limit), Some(flights)) = (config.overdue_after(), engine.annex.flights()) {
+            let keeps = engine.config(old).overdue_after() == Some(limit);
+            flights.fill(slot, limit, keeps, now.get());
         }
         engine.settings.fill(slot, config);
         let recorder = engine.settings.terms(slot).recorder();

@@ -87,6 +87,9 @@ pub enum Settled {
     Reopened,
     /// This probe closed the breaker.
     Closed,
+    /// The call was overdue and has been counted as such while it was in flight: its
+    /// outcome had no effect.
+    Overdue,
     /// The permit is of an earlier generation: the outcome had no effect.
     Stale,
 }

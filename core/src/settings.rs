@@ -11,7 +11,7 @@ use core::time::Duration;
 
 use crate::bits::{Field, seldom};
 use crate::clock::saturating_nanos;
-use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::outcome::Outcome;
 use crate::rules::Rules;
 use crate::sync::{Acquire, AtomicU64, Release};
@@ -28,6 +28,8 @@ const CURSOR_BITS: Field = BAD_BITS.above(4);
 const SIZE: Field = CURSOR_BITS.above(13);
 const FLOOR: Field = SIZE.above(13);
 const CONSECUTIVE: Field = FLOOR.above(24);
+/// What overdue calls count as; zero if they are not counted.
+const OVERDUE: Field = CONSECUTIVE.above(3);
 
 /// What is needed less often.
 const POLICIES: usize = 1;
@@ -96,7 +98,13 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
         | BAD_BITS.put(u64::from(shape.bad_bits))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
-        | FLOOR.put(u64::from(rules.floor(size)));
+        | FLOOR.put(u64::from(rules.floor(size)))
+        | OVERDUE.put(
+            config
+                .overdue_sample()
+                .and_then(Slot::of)
+                .map_or(0, |slot| u64::from(slot.bits())),
+        );
     words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
         | SUCCESSES.put(u64::from(config.successes_to_close))
         | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
@@ -143,6 +151,15 @@ impl Limits {
     #[inline]
     pub(crate) const fn consecutive_failures(self) -> u32 {
         CONSECUTIVE.get(self.0) as u32
+    }
+
+    /// What calls count as that are overdue; `None` if they are not counted.
+    #[inline]
+    pub(crate) const fn overdue(self) -> Option<Slot> {
+        match OVERDUE.get(self.0) {
+            0 => None,
+            bits => Some(Slot::from_bits(bits as u32)),
+        }
     }
 
     /// Whether a rule can match in this window at all, now that `incoming` is in it.
@@ -222,7 +239,7 @@ impl Terms<'_> {
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
             by_time: self.limits().is_by_time(),
-            timed: self.slow_limit().is_some(),
+            timed: self.slow_limit().is_some() || self.limits().overdue().is_some(),
             in_a_row: self.limits().consecutive_failures() > 0,
         }
     }
@@ -268,8 +285,8 @@ impl Terms<'_> {
         (!limits.is_by_time()).then(|| Window::Count(limits.shape().size))
     }
 
-    /// The whole config, but for the window.
-    pub(crate) fn config(self, window: Window) -> Config {
+    /// The whole config, but for the window and for when a call is overdue.
+    pub(crate) fn config(self, window: Window, overdue_after: u64) -> Config {
         let rules = self.rules();
         let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
         Config {
@@ -280,6 +297,10 @@ impl Terms<'_> {
             slow: self.slow_limit().map(|limit| SlowRule {
                 limit: Duration::from_nanos(limit),
                 ratio: rules.slow_ratio,
+            }),
+            overdue: self.limits().overdue().map(|slot| match slot.is_failure() {
+                true => Overdue::Timeout(Duration::from_nanos(overdue_after)),
+                false => Overdue::Slow,
             }),
             consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
             open_wait: self.open_wait(),

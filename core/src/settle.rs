@@ -5,6 +5,7 @@ use crate::by_time::Judgement;
 use crate::clock::{Clock, saturating_nanos};
 use crate::deadline::Deadline;
 use crate::engine::Recording;
+use crate::flights::Landing;
 use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::permit::Token;
 use crate::rules;
@@ -15,10 +16,10 @@ use crate::window::count::Slot;
 use crate::word::{HalfOpen, MAX_ATTEMPT, Word};
 
 /// A permit's report on its way to the breaker.
-struct Settling<'a, C> {
-    token: Token,
-    report: Report,
-    now: &'a Reading<'a, C>,
+pub(crate) struct Settling<'a, C> {
+    pub(crate) token: Token,
+    pub(crate) report: Report,
+    pub(crate) now: &'a Reading<'a, C>,
 }
 
 impl<C: Clock> Settling<'_, C> {
@@ -62,7 +63,7 @@ impl<C: Clock> Breaker<C> {
     #[inline(never)]
     fn settle_by_time(&self, word: Word, token: Token, slot: Slot, report: Report) -> Settled {
         let now = Reading::new(self);
-        if let Some(tick) = self.engine.count(word, slot, now.get()) {
+        if let Some(tick) = self.engine.count(word, (slot, 1), now.get()) {
             if self.engine.is_quiet(word, slot, tick) {
                 return Settled::Recorded;
             }
@@ -71,7 +72,7 @@ impl<C: Clock> Breaker<C> {
                 report,
                 now: &now,
             };
-            return self.judge_by_time(word, slot, &settling);
+            return self.judge_by_time(word, (slot, 1), &settling);
         }
         self.settle_by_state(token, Some(report))
     }
@@ -79,11 +80,16 @@ impl<C: Clock> Breaker<C> {
     /// What an outcome does that has been counted in a time window.
     #[cold]
     #[inline(never)]
-    fn judge_by_time(&self, mut word: Word, slot: Slot, settling: &Settling<'_, C>) -> Settled {
+    fn judge_by_time(
+        &self,
+        mut word: Word,
+        outcomes: (Slot, u64),
+        settling: &Settling<'_, C>,
+    ) -> Settled {
         let mut in_run = false;
         // Once its generation is over, an outcome has nothing left to do.
         while word.stamp() == settling.token.stamp() {
-            match self.engine.judge(word, slot, in_run) {
+            match self.engine.judge(word, outcomes, in_run) {
                 Judgement::Stays => return Settled::Recorded,
                 Judgement::Moves(to) => {
                     if self.engine.word.try_move(word, to) {
@@ -111,12 +117,27 @@ impl<C: Clock> Breaker<C> {
     #[cold]
     #[inline(never)]
     fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
-        let now = Reading::new(self);
+        let mut now = Reading::new(self);
+        let mut landing = None;
         loop {
             let word = self.engine.word.load();
             if word.stamp() != token.stamp() {
                 self.stale.fetch_add(1, Relaxed);
                 return Settled::Stale;
+            }
+            if landing.is_none() && word.is_recording() && word.is_timed() {
+                landing = self.land(word, token, &now);
+                match landing {
+                    Some(Landing::InTime) => {}
+                    Some(Landing::Overdue) if self.engine.word.load().stamp() == token.stamp() => {
+                        return Settled::Overdue;
+                    }
+                    // It was stale before it was looked for.
+                    Some(Landing::Overdue) | None => {
+                        (landing, now) = (None, Reading::new(self));
+                        continue;
+                    }
+                }
             }
             let settling = Settling {
                 token,
@@ -143,16 +164,28 @@ impl<C: Clock> Breaker<C> {
             // The policy for dropped permits must be the one that goes with the word.
             return self.engine.is_current(word).then_some(Settled::Ignored);
         };
+        self.enter(word, (slot, 1), settling)
+    }
+
+    /// Puts so many outcomes of a kind in the window, a count window one; `None` if the word
+    /// has moved meanwhile.
+    pub(crate) fn enter(
+        &self,
+        word: Word,
+        outcomes: (Slot, u64),
+        settling: &Settling<'_, C>,
+    ) -> Option<Settled> {
+        let (slot, _) = outcomes;
         if word.is_clean() && !slot.is_bad() {
             // A slow limit was read: it must be the one that goes with the word.
             return self.engine.is_current(word).then_some(Settled::Recorded);
         }
         if word.is_by_time() {
-            let tick = self.engine.count(word, slot, settling.now.get())?;
+            let tick = self.engine.count(word, outcomes, settling.now.get())?;
             if self.engine.is_quiet(word, slot, tick) {
                 return Some(Settled::Recorded);
             }
-            return Some(self.judge_by_time(word, slot, settling));
+            return Some(self.judge_by_time(word, outcomes, settling));
         }
         match self.engine.record(word, slot) {
             Recording::Done => Some(Settled::Recorded),

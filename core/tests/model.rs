@@ -9,8 +9,8 @@ use std::panic;
 use std::time::Duration;
 
 use cutout::{
-    Cause, Config, Counts, ManualClock, OpenWait, Outcome, Report, Sample, SlowRule, Snapshot,
-    State, Window,
+    Cause, Config, Counts, ManualClock, OpenWait, Outcome, Overdue, Report, Sample, SlowRule,
+    Snapshot, State, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRunner};
@@ -71,6 +71,7 @@ const EXPECTED: &[&str] = &[
     "WouldTrip",
     "Reopened",
     "Closed",
+    "Overdue",
     "Stale",
     "Rejected by Open",
     "Rejected by HalfOpen",
@@ -136,6 +137,7 @@ enum Change {
     MinCalls(u32),
     FailureRatio(Option<f64>),
     Slow(Option<SlowRule>),
+    Overdue(Option<Overdue>),
     Consecutive(Option<u32>),
     OpenWait(OpenWait),
     Quota(u32, u32, u32),
@@ -269,6 +271,7 @@ impl Change {
             Self::MinCalls(calls) => config.min_calls = calls,
             Self::FailureRatio(ratio) => config.failure_ratio = ratio,
             Self::Slow(rule) => config.slow = rule,
+            Self::Overdue(overdue) => config.overdue = overdue,
             Self::Consecutive(run) => config.consecutive_failures = run,
             Self::OpenWait(wait) => config.open_wait = wait,
             Self::Quota(probes, successes, inconclusive) => {
@@ -447,29 +450,33 @@ fn rules() -> impl Strategy<Value = Config> {
         0u8..5,
         up_to_size,
         [ratio(), ratio()],
-        slow(),
+        (slow(), overdue()),
     )
-        .prop_map(|(window, rules, min_calls, up_to_size, ratios, slow)| {
-            let size = match window {
-                Window::Count(size) => size,
-                _ => 12,
-            };
-            let [any_calls, run] = up_to_size.map(|index| 1 + index.index(size as usize) as u32);
-            let has = |rule: u8| rules & rule != 0;
-            Config {
-                window,
-                min_calls: match min_calls {
-                    0 | 1 => 1,
-                    2 => size,
-                    _ => any_calls,
-                },
-                failure_ratio: has(1).then_some(ratios[0]),
-                timeout_ratio: has(2).then_some(ratios[1]),
-                slow: has(4).then_some(slow),
-                consecutive_failures: has(8).then_some(run),
-                ..Config::default()
-            }
-        })
+        .prop_map(
+            |(window, rules, min_calls, up_to_size, ratios, (slow, overdue))| {
+                let size = match window {
+                    Window::Count(size) => size,
+                    _ => 12,
+                };
+                let [any_calls, run] =
+                    up_to_size.map(|index| 1 + index.index(size as usize) as u32);
+                let has = |rule: u8| rules & rule != 0;
+                Config {
+                    window,
+                    min_calls: match min_calls {
+                        0 | 1 => 1,
+                        2 => size,
+                        _ => any_calls,
+                    },
+                    failure_ratio: has(1).then_some(ratios[0]),
+                    timeout_ratio: has(2).then_some(ratios[1]),
+                    slow: has(4).then_some(slow),
+                    overdue: overdue.filter(|overdue| *overdue != Overdue::Slow || has(4)),
+                    consecutive_failures: has(8).then_some(run),
+                    ..Config::default()
+                }
+            },
+        )
 }
 
 fn window() -> BoxedStrategy<Window> {
@@ -511,6 +518,17 @@ fn slow() -> BoxedStrategy<SlowRule> {
         .boxed()
 }
 
+fn overdue() -> BoxedStrategy<Option<Overdue>> {
+    let limit =
+        prop_oneof![3 => (1u64..=20).prop_map(Duration::from_secs), 1 => positive_duration()];
+    prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(Overdue::Slow)),
+        2 => limit.prop_map(|limit| Some(Overdue::Timeout(limit))),
+    ]
+    .boxed()
+}
+
 fn open_wait() -> BoxedStrategy<OpenWait> {
     let factor = prop::sample::select(vec![1.0, 1.1, 1.5, 2.0, 10.0, 1e300]);
     let jitter = prop::sample::select(vec![0, 0, 1, 50, 100]);
@@ -539,6 +557,7 @@ fn change() -> BoxedStrategy<Change> {
         1 => (1u32..=12).prop_map(Change::MinCalls),
         2 => prop::option::of(any_ratio).prop_map(Change::FailureRatio),
         1 => prop::option::of(slow()).prop_map(Change::Slow),
+        1 => overdue().prop_map(Change::Overdue),
         1 => prop::option::of(run).prop_map(Change::Consecutive),
         1 => open_wait().prop_map(Change::OpenWait),
         2 => (quota(), quota(), quota()).prop_map(|(one, two, three)| Change::Quota(one, two, three)),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use cutout::registry::RegistryConfig;
 use cutout::{
-    Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, SlowRule, Snapshot, State,
-    Window,
+    Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, Overdue, SlowRule, Snapshot,
+    State, Window,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,6 +24,7 @@ fn unlike_the_default() -> Config {
             limit: Duration::from_micros(1_500_001),
             ratio: 1.0,
         }),
+        overdue: Some(Overdue::Timeout(Duration::from_secs(30))),
         consecutive_failures: Some(7),
         open_wait: OpenWait::exponential(Duration::from_nanos(1), 1.5, Duration::MAX)
             .jitter_percent(100),
@@ -55,6 +56,7 @@ fn a_config_is_read_back_as_it_was_written() {
         unlike_the_default(),
         Config {
             window: Window::time(Duration::MAX, 60),
+            overdue: Some(Overdue::Slow),
             ..Config::default()
         },
     ] {
@@ -102,6 +104,7 @@ fn a_config_is_written_for_people() {
         "failure_ratio": "none",
         "timeout_ratio": 0.57,
         "slow": { "limit": "1s 500ms 1us", "ratio": 1.0 },
+        "overdue": "30s",
         "consecutive_failures": 7,
         "open_wait": {
             "base": "1ns",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Config, OpenWait, Outcome, Report, SlowRule, Window};
+use cutout::{Config, OpenWait, Outcome, Overdue, Report, SlowRule, Window};
 
 /// A number, most often a small one.
 pub(crate) fn number(input: &mut Unstructured<'_>) -> Result<u32> {
@@ -79,6 +79,7 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
                 ratio: ratio(input)?,
             })
         })?,
+        overdue: None,
         consecutive_failures: option(input, number)?,
         open_wait: OpenWait {
             base: duration(input)?,
@@ -94,14 +95,19 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         panicked: outcome(input)?,
     };
     // Last, so that inputs of old mean what they meant.
-    let by_time = input.int_in_range(0..=2)? == 2;
-    Ok(if by_time {
-        Config {
-            window: Window::time(duration(input)?, number(input)?),
-            ..config
-        }
-    } else {
-        config
+    let window = match input.int_in_range(0..=2)? {
+        2 => Window::time(duration(input)?, number(input)?),
+        _ => config.window,
+    };
+    let overdue = match input.int_in_range(0..=3)? {
+        3 => Some(Overdue::Timeout(duration(input)?)),
+        2 => Some(Overdue::Slow),
+        _ => None,
+    };
+    Ok(Config {
+        window,
+        overdue,
+        ..config
     })
 }
 
@@ -129,6 +135,10 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
     if let Some(rule) = &mut config.slow {
         rule.limit = rule.limit.max(LEAST);
     }
+    config.overdue = match config.overdue {
+        Some(Overdue::Timeout(limit)) => Some(Overdue::Timeout(limit.max(LEAST))),
+        other => other.filter(|_| config.slow.is_some()),
+    };
     let run = config.consecutive_failures.unwrap_or(1).clamp(1, size);
     let no_ratio = config.failure_ratio.is_none() && config.timeout_ratio.is_none();
     config.consecutive_failures =

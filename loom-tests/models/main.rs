@@ -16,6 +16,7 @@ mod show;
 mod events;
 mod half_open;
 mod lease;
+mod overdue;
 mod reconfigure;
 mod settle;
 mod snapshot;

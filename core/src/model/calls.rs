@@ -16,6 +16,7 @@ impl Model {
     /// [`Rejected`] when the call must not be made.
     pub fn allow(&mut self, now: u64) -> Result<ModelPermit, Rejected> {
         let at = self.since_start(now);
+        self.count_overdue(at);
         match self.mode {
             Mode::Closed(_) | Mode::Disabled | Mode::ObserveOnly(_) => Ok(self.permit(false, at)),
             Mode::Open(opened, deadline) if deadline.passed(at) => {
@@ -74,11 +75,20 @@ impl Model {
         self.permit(true, at)
     }
 
-    fn permit(&self, probe: bool, at: Duration) -> ModelPermit {
+    fn permit(&mut self, probe: bool, at: Duration) -> ModelPermit {
+        self.granted += 1;
+        let number = self.granted;
+        let records = self.mode.window().is_some();
+        let granted = if records && self.config.overdue.is_some() {
+            Some(self.take_off(number, at))
+        } else {
+            self.config.slow.map(|_| at)
+        };
         ModelPermit {
             generation: self.generation,
             probe,
-            granted: self.config.slow.map(|_| at),
+            granted,
+            number,
         }
     }
 
@@ -98,9 +108,15 @@ impl Model {
     pub fn done(&mut self, permit: ModelPermit, report: impl Into<Report>, now: u64) -> Settled {
         let report = report.into();
         let at = self.since_start(now);
+        if permit.generation == self.generation {
+            self.count_overdue(at);
+        }
         if permit.generation != self.generation {
             self.stale += 1;
             return Settled::Stale;
+        }
+        if self.mode.window().is_some() && self.was_overdue(&permit) {
+            return Settled::Overdue;
         }
         let slow = self.is_slow(&permit, report, at);
         match self.mode {
@@ -141,18 +157,28 @@ impl Model {
         if report.outcome == Outcome::Ignored {
             return Settled::Ignored;
         }
+        let sample = Sample {
+            outcome: report.outcome,
+            slow,
+        };
+        self.enter_window(sample, 1, report.retry_after, at)
+    }
+
+    /// So many outcomes of a kind enter the window, and the rules are evaluated.
+    pub(super) fn enter_window(
+        &mut self,
+        sample: Sample,
+        how_many: u32,
+        retry_after: Option<Duration>,
+        at: Duration,
+    ) -> Settled {
         let tick = self.tick(at);
         self.newest = self.newest.max(tick);
         let config = self.config;
         let window = self.mode.window_mut().expect("the state has a window");
-        window.push(
-            &config,
-            Sample {
-                outcome: report.outcome,
-                slow,
-            },
-            tick,
-        );
+        for _ in 0..how_many {
+            window.push(&config, sample, tick);
+        }
         let Some(rule) = self.matching_rule(at) else {
             return Settled::Recorded;
         };
@@ -165,7 +191,7 @@ impl Model {
             cause: rule,
             attempt: 0,
         };
-        self.open(opened, report.retry_after, at);
+        self.open(opened, retry_after, at);
         Settled::Tripped
     }
 

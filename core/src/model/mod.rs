@@ -32,6 +32,7 @@
 mod calls;
 mod deadline;
 mod operate;
+mod overdue;
 mod read;
 mod window;
 
@@ -52,6 +53,7 @@ use crate::state::{Cause, State};
 use crate::word::{HalfOpen, Word};
 
 use deadline::Deadline;
+use overdue::Flights;
 use window::Held;
 
 /// How many generations there are before they start again at zero.
@@ -73,6 +75,9 @@ pub struct Model {
     /// The latest tick of a time window in which an outcome came: a clock that steps back
     /// does not make another one of it.
     newest: u64,
+    flights: Flights,
+    /// How many permits there have been.
+    granted: u64,
 }
 
 /// The state with what belongs to it.
@@ -113,8 +118,9 @@ struct Probes {
 pub struct ModelPermit {
     generation: u32,
     probe: bool,
-    /// When it was granted, if a slow rule was set then.
+    /// When it was granted, if that mattered then: for a rule on slow calls, or for overdue ones.
     granted: Option<Duration>,
+    number: u64,
 }
 
 impl ModelPermit {
@@ -145,6 +151,8 @@ impl Model {
             stale: 0,
             events: Vec::new(),
             newest: 0,
+            flights: Flights::default(),
+            granted: 0,
         })
     }
 
@@ -249,6 +257,7 @@ impl Model {
         });
         self.generation = generation;
         self.mode = next;
+        self.forget_flights();
     }
 
     /// What the window holds; nothing in a state without one.

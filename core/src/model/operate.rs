@@ -54,6 +54,9 @@ impl Model {
         let at = self.since_start(now);
         let counts = self.counts(at);
         let old = mem::replace(&mut self.config, config);
+        if old.overdue_after() != config.overdue_after() {
+            self.follow_anew(at);
+        }
         if config.consecutive_failures.is_none()
             && let Some(window) = self.mode.window_mut()
         {

@@ -22,6 +22,10 @@ impl Model {
 
     /// The rejection that [`allow`](Self::allow) would give now.
     pub fn refusal(&self, now: u64) -> Option<Rejected> {
+        // What overdue calls would change shows once they are counted.
+        if self.mode.window().is_some() {
+            return None;
+        }
         self.clone().allow(now).err()
     }
 

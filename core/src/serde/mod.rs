@@ -12,6 +12,8 @@
 //!   `m`, `s`, `ms`, `us` and `ns`. A bare number is refused: it does not say what it counts.
 //! - An optional field is switched off with `"none"`, also in formats that have no null.
 //!   Leaving it out means its default, which for `failure_ratio` and `probe_lease` is not none.
+//! - `window` is `{ count = 100 }`, or `{ time = "10s", buckets = 10 }`, where the buckets may be left out.
+//! - `overdue` is `"slow"`, or the time after which a call in flight counts as a timeout.
 //! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
 //!   one duration, which is a fixed wait.
 //! - States, causes and outcomes are in lower case: `"half_open"`, `"failure_ratio"`, `"timeout"`.

@@ -8,8 +8,9 @@ use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::duration;
 use super::wire::{OrNone, Span, Wait, Wire};
-use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::event::Event;
 use crate::outcome::{Counts, Outcome, Sample};
 use crate::snapshot::{Bucket, Snapshot};
@@ -21,6 +22,7 @@ record!(Config {
     failure_ratio: OrNone<f64> = Config::default().failure_ratio,
     timeout_ratio: OrNone<f64> = Config::default().timeout_ratio,
     slow: OrNone<SlowRule> = Config::default().slow,
+    overdue: OrNone<Overdue> = Config::default().overdue,
     consecutive_failures: OrNone<u32> = Config::default().consecutive_failures,
     open_wait: Wait = Config::default().open_wait,
     max_probes: u32 = Config::default().max_probes,
@@ -110,6 +112,37 @@ impl<'de> Deserialize<'de> for Window {
             _ => Err(D::Error::custom(
                 "give either `count`, or `time` and perhaps `buckets`",
             )),
+        }
+    }
+}
+
+/// For people a text: `slow`, or the time after which a call is a timeout.
+impl Serialize for Overdue {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let timeout = match self {
+            Self::Slow => None,
+            Self::Timeout(limit) => Some(Span::of(limit)),
+        };
+        match timeout {
+            None if to.is_human_readable() => to.serialize_str("slow"),
+            Some(limit) if to.is_human_readable() => limit.serialize(to),
+            timeout => timeout.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Overdue {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if !from.is_human_readable() {
+            let timeout = Option::<Span>::deserialize(from)?;
+            return Ok(timeout.map_or(Self::Slow, |limit| Self::Timeout(limit.value())));
+        }
+        let text = String::deserialize(from)?;
+        match text.as_str() {
+            "slow" => Ok(Self::Slow),
+            limit => duration::parse(limit).map(Self::Timeout).map_err(|error| {
+                D::Error::custom(format_args!("neither `slow` nor a duration: {error}"))
+            }),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, V
 use serde::{Serialize, Serializer};
 
 use super::duration;
-use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::outcome::{Counts, Outcome, Sample};
 use crate::snapshot::Bucket;
 use crate::state::{Cause, State};
@@ -48,6 +48,7 @@ plain!(
     Config,
     Window,
     SlowRule,
+    Overdue,
     Outcome,
     State,
     Cause,

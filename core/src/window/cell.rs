@@ -85,6 +85,15 @@ impl Tagged {
         Self(TAG.put(tag.0) | COUNT.put(code))
     }
 
+    /// So many more at this time; one of them as [`and_one`](Self::and_one) has it.
+    #[inline]
+    pub(crate) const fn and(self, how_many: u64, tag: Tag, seed: u64) -> Self {
+        if how_many == 1 {
+            return self.and_one(tag, seed);
+        }
+        Self::new(tag, self.count(tag).saturating_add(how_many))
+    }
+
     /// The count, if it is of this time.
     #[inline]
     pub(crate) const fn count(self, tag: Tag) -> u64 {

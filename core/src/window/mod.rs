@@ -2,4 +2,5 @@
 
 pub(crate) mod cell;
 pub(crate) mod count;
+pub(crate) mod ruler;
 pub(crate) mod time;

@@ -19,56 +19,17 @@ use once_cell::race::OnceBox;
 use crate::bits::{Field, seldom};
 use crate::clock::saturating_nanos;
 use crate::config::Window;
+use crate::line::{CELLS, Line, lines};
 use crate::outcome::Counts;
 use crate::snapshot::Bucket;
 use crate::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, shard, shards};
 use crate::window::cell::{Tag, Tagged};
 use crate::window::count::Slot;
-
-/// The first tick of a timeline; restored outcomes lie before it.
-const FIRST_TICK: u64 = 1 << 16;
+use crate::window::ruler::{FIRST_TICK, Ruler};
 
 /// How far the ticks jump when their length changes, so that whoever still counts by
 /// the old length is behind: more than may pass while a thread changes the breaker's word.
 const JUMP: u64 = 1 << 16;
-
-/// How time is divided, under one config slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ruler {
-    /// Nanoseconds of a tick.
-    width: u64,
-    /// The tick in which the breaker's clock was zero; wraps.
-    origin: u64,
-    buckets: u64,
-}
-
-impl Ruler {
-    /// The tick at `now`, if it is later than this one.
-    #[inline]
-    fn later(self, tick: u64, now: u64) -> Option<u64> {
-        (now >= self.start(tick.wrapping_add(1)))
-            .then(|| self.origin.wrapping_add(now / self.width))
-    }
-
-    /// When `tick` begins; one before the first of this ruler has begun at zero.
-    #[inline]
-    fn start(self, tick: u64) -> u64 {
-        let ticks = tick.wrapping_sub(self.origin).cast_signed().max(0);
-        ticks.cast_unsigned().saturating_mul(self.width)
-    }
-
-    /// How long ago `tick` began.
-    fn age(self, tick: u64, now: u64) -> u64 {
-        let before = self.origin.wrapping_sub(tick).cast_signed().max(0);
-        let before = before.cast_unsigned().saturating_mul(self.width);
-        now.saturating_sub(self.start(tick)).saturating_add(before)
-    }
-}
-
-/// The nanoseconds of a bucket, rounded up.
-fn width(length: Duration, buckets: u32) -> u64 {
-    saturating_nanos(length).div_ceil(u64::from(buckets.max(1)))
-}
 
 /// The words of a config slot.
 const WIDTH: usize = 0;
@@ -109,23 +70,12 @@ struct Cells {
     larger: OnceBox<Cells>,
 }
 
-/// Cells in a line. Processors that fetch lines in pairs make it 128 bytes.
-const CELLS: usize = 16;
-
-#[derive(Debug)]
-#[repr(align(128))]
-struct Line([AtomicU64; CELLS]);
-
 /// A cell for each value of a slot.
 const KINDS: usize = 8;
 
 impl Cells {
     fn new(buckets: usize) -> Self {
         let shards = shards();
-        let lines = |cells: usize| {
-            let line = |_| Line(core::array::from_fn(|_| AtomicU64::new(0)));
-            (0..cells.div_ceil(CELLS)).map(line).collect()
-        };
         Self {
             buckets,
             bad: lines(buckets * KINDS),
@@ -213,6 +163,8 @@ pub(crate) enum Counted {
 
 impl Timeline {
     /// A timeline whose clock is at zero. Both slots go by `window`.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn new(length: Duration, buckets: u32) -> Self {
         let timeline = Self {
             latest: AtomicU64::new(FIRST_TICK),
@@ -228,7 +180,7 @@ impl Timeline {
     fn write(&self, slot: usize, length: Duration, buckets: u32, origin: u64) {
         let [to_width, to_origin, to_length, to_buckets, quiet] = &self.slots[slot];
         for (word, value) in [
-            (to_width, width(length, buckets)),
+            (to_width, Ruler::width(length, buckets)),
             (to_origin, origin),
             (to_length, saturating_nanos(length)),
             (to_buckets, u64::from(buckets)),
@@ -260,8 +212,11 @@ impl Timeline {
         Ruler {
             width: self.read(slot, WIDTH).max(1),
             origin: self.read(slot, ORIGIN),
-            buckets: self.read(slot, BUCKETS),
         }
+    }
+
+    fn cells(&self, slot: usize) -> &Cells {
+        self.cells.for_buckets(self.read(slot, BUCKETS))
     }
 }
 
@@ -274,7 +229,7 @@ impl Timeline {
             self.read(1 - slot, ORIGIN)
         } else {
             let next = self.latest.load(Acquire).wrapping_add(JUMP);
-            next.wrapping_sub(now / width(length, buckets))
+            next.wrapping_sub(now / Ruler::width(length, buckets))
         };
         self.cells.reserve(buckets.next_power_of_two() as usize);
         self.write(slot, length, buckets, origin);
@@ -302,7 +257,7 @@ impl Timeline {
         Window::time(length, self.read(slot, BUCKETS) as u32)
     }
 
-    /// Counts an outcome of `generation` at `now`. `is_current` tells whether the
+    /// Counts so many outcomes of `generation` at `now`. `is_current` tells whether the
     /// breaker's word still goes with the generation and the slot.
     ///
     /// A cell with an older count is taken over. One with a newer count tells that
@@ -311,12 +266,13 @@ impl Timeline {
         &self,
         slot: usize,
         generation: u32,
-        outcome: Slot,
+        outcomes: (Slot, u64),
         now: u64,
         is_current: impl Fn() -> bool,
     ) -> Counted {
+        let (outcome, how_many) = outcomes;
         let ruler = self.ruler(slot);
-        let cells = self.cells.for_buckets(ruler.buckets);
+        let cells = self.cells(slot);
         let mut backoff = Backoff::new();
         loop {
             // Acquire: pairs with the raise below; whoever counts in a tick sees those before it.
@@ -344,7 +300,7 @@ impl Timeline {
                     continue;
                 }
             }
-            let counted = seen.and_one(tag, now);
+            let counted = seen.and(how_many, tag, now);
             // Release: pairs with the loads of those who count, here and in `Cells::counts`.
             let exchanged = cell.compare_exchange(seen.bits(), counted.bits(), AcqRel, Relaxed);
             if exchanged.is_ok() {
@@ -377,7 +333,7 @@ impl Timeline {
     }
 
     fn bad_in(&self, slot: usize, tick: u64, tag: Tag) -> u64 {
-        let cells = self.cells.for_buckets(self.read(slot, BUCKETS));
+        let cells = self.cells(slot);
         cells.bad_counts(tick, tag).map(|(_, count)| count).sum()
     }
 
@@ -414,7 +370,7 @@ impl Timeline {
     }
 
     fn sums(&self, slot: usize, generation: u32, tick: u64) -> Sums {
-        let cells = self.cells.for_buckets(self.read(slot, BUCKETS));
+        let cells = self.cells(slot);
         cells.sums(tick, Tag::of(generation, tick))
     }
 
@@ -451,16 +407,14 @@ impl Timeline {
     /// The tick for a restored bucket that began so long ago: the last one that does not begin
     /// after it. `None` if that is out of the window.
     pub(crate) fn restored_tick(&self, age: u64) -> Option<u64> {
-        let ruler = self.ruler(0);
-        let back = age.div_ceil(ruler.width);
-        (back < ruler.buckets).then(|| FIRST_TICK - back)
+        let back = age.div_ceil(self.ruler(0).width);
+        (back < self.read(0, BUCKETS)).then(|| FIRST_TICK - back)
     }
 
     /// Fills a tick of the first window; for a breaker that nobody else has.
     pub(crate) fn refill(&self, generation: u32, tick: u64, counts: Counts) {
-        let ruler = self.ruler(0);
         let tag = Tag::of(generation, tick);
-        let cells = self.cells.for_buckets(ruler.buckets);
+        let cells = self.cells(0);
         for (slot, count) in Slot::kinds_of(counts) {
             let cell = if slot.is_bad() {
                 cells.bad(tick, slot)

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cutout::model::{Model, ModelPermit};
 use cutout::{
-    Breaker, Clock, Config, ConfigError, Event, ManualClock, Outcome, OwnedPermit, Rejected,
-    Report, Settled, Snapshot, Window,
+    Breaker, Clock, Config, ConfigError, Event, ManualClock, Outcome, Overdue, OwnedPermit,
+    Rejected, Report, Settled, Snapshot, Window,
 };
 
 /// The reason given with every operator action.
@@ -290,6 +290,9 @@ fn stored(mut config: Config) -> Config {
         *length = longest.min(*length);
     }
     config.probe_lease = config.probe_lease.map(|lease| lease.min(longest));
+    if let Some(Overdue::Timeout(limit)) = &mut config.overdue {
+        *limit = longest.min(*limit);
+    }
     if let Some(rule) = &mut config.slow {
         rule.limit = rule.limit.min(longest);
     }

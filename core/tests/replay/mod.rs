@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `W=10 M=5` | window of ten outcomes, five needed for a ratio |
 //! | `W=10s/5` | window of ten seconds in five buckets |
+//! | `HUNG=8s`, `HUNG=slow` | calls in flight count as timeouts after so long, or as slow |
 //! | `R=0.5 TR=0.5 C=3 SLOW=1s/0.6` | ratios of failures and timeouts, consecutive failures, slow limit and ratio; each may be `none` |
 //! | `O=10s`, `O=10s*2..40s` | open wait: fixed, or base, factor and max |
 //! | `J=50` | jitter in percent |
@@ -34,8 +35,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cutout::{
-    Clock, Config, ManualClock, OpenWait, Outcome, Report, Settled, SlowRule, Snapshot, State,
-    Window,
+    Clock, Config, ManualClock, OpenWait, Outcome, Overdue, Report, Settled, SlowRule, Snapshot,
+    State, Window,
 };
 
 use crate::lockstep::{Held, Lockstep};
@@ -246,6 +247,7 @@ impl<'a> Replay<'a> {
             "tripped" => settled(Settled::Tripped),
             "would-trip" => settled(Settled::WouldTrip),
             "reopened" => settled(Settled::Reopened),
+            "overdue" => settled(Settled::Overdue),
             "stale" => settled(Settled::Stale),
             _ => {
                 let (what, expected) = word.split_once('=').expect("an expectation");
@@ -315,6 +317,13 @@ fn set(config: &mut Config, key: &str, value: &str) {
                 limit: duration(limit),
                 ratio: ratio.parse().expect("a ratio"),
             });
+        }
+        "HUNG" => {
+            config.overdue = match value {
+                "none" => None,
+                "slow" => Some(Overdue::Slow),
+                limit => Some(Overdue::Timeout(duration(limit))),
+            }
         }
         "C" => config.consecutive_failures = (value != "none").then(number),
         "O" => config.open_wait = open_wait(value),

@@ -175,6 +175,7 @@ fn every_field_changes_what_happens() {
         failure_ratio: _,
         timeout_ratio: _,
         slow: None | Some(SlowRule { limit: _, ratio: _ }),
+        overdue: _,
         consecutive_failures: _,
         open_wait:
             OpenWait {
@@ -199,6 +200,11 @@ fn every_field_changes_what_happens() {
         ("SLOW=1s/1", "SLOW=2s/1", "s~1s"),
         ("SLOW=1s/1", "SLOW=1s/0.5", "s s~1s"),
         ("R=none C=2", "R=none C=3", "f f"),
+        ("W=10s/5", "W=20s/5", "M=2 f +10s f"),
+        ("W=20s/2", "W=20s/4", "M=2 +9s f +12s f"),
+        ("HUNG=none", "HUNG=5s", "a1 +6s s"),
+        ("HUNG=4s", "HUNG=5s", "a1 +5s s"),
+        ("SLOW=9s/1 HUNG=5s", "SLOW=9s/1 HUNG=slow", "R=1 a1 +6s a"),
         ("O=10s*1..40s", "O=11s*1..40s", "f +10s a"),
         ("O=10s*1..40s", "O=10s*2..40s", "f +10s f +10s a"),
         ("O=10s*2..10s", "O=10s*2..20s", "f +10s f +10s a"),

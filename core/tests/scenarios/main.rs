@@ -37,5 +37,6 @@ mod operator;
 mod reconfigure;
 mod restart;
 mod stale_outcomes;
+mod time_windows;
 mod waits_and_clocks;
 mod windows_and_rules;

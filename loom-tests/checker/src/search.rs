@@ -80,6 +80,9 @@ pub fn explore(
     }
 }
 
+/// 128 KiB.
+const STACK_WORDS: usize = 1 << 14;
+
 fn loom(
     backend: Backend,
     bound: Option<usize>,
@@ -90,7 +93,15 @@ fn loom(
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = bound;
     builder.max_branches = 2_000;
-    builder.check(program);
+    // Loom's first thread has a small stack, and a breaker is built and used on it. One more
+    // thread that only waits adds nothing to the search.
+    let program = Arc::new(program);
+    builder.check(move || {
+        let program = Arc::clone(&program);
+        let thread = loom::thread::Builder::new().stack_size(STACK_WORDS);
+        let thread = thread.spawn(move || program()).expect("a thread");
+        thread.join().expect("the program");
+    });
 }
 
 fn shuttle(

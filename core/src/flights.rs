@@ -1,0 +1,292 @@
+//! Calls in flight, by when they started: so that a call that hangs can be counted before
+//! it returns.
+//!
+//! Time is divided into epochs, an eighth of the limit each and at least a microsecond. An epoch has a cell: how
+//! many of its calls are in flight. Once the limit has passed since the epoch ended, all
+//! of them are overdue, and whoever comes along takes them: by one change of the
+//! cell, after which nobody counts its calls again, neither by taking them nor as they return.
+//!
+//! A call is so counted as overdue once it has been in flight for between the limit and nine
+//! eighths of it, as soon after that as any call is admitted or settled; never before the limit.
+
+use alloc::boxed::Box;
+
+use crate::bits::Field;
+use crate::line::{self, Line};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release};
+use crate::window::cell::Tag;
+use crate::window::ruler::{FIRST_TICK, Ruler};
+
+/// Epochs to a limit.
+const EPOCHS: u64 = 8;
+
+/// Cells, in one line with the latest epoch. Epochs with calls in flight that are not
+/// overdue are ten at most: those of the limit, and those that begin and end with it.
+const CELLS: usize = line::CELLS - 1;
+
+/// Calls in flight; the largest value means that they have been taken.
+const COUNT: Field = Field::lowest(26);
+const TAG: Field = COUNT.above(38);
+
+const TAKEN: u64 = COUNT.max();
+
+/// How far back the epoch of a cell can be that has not been taken; further is another generation.
+const RECENT: u64 = 1 << 14;
+
+/// How far the epochs jump when their length changes.
+const JUMP: u64 = 1 << 14;
+
+/// The words of a config slot.
+const WIDTH: usize = 0;
+const ORIGIN: usize = 1;
+const LIMIT: usize = 2;
+const FROM: usize = 3;
+const SLOT_WORDS: usize = 4;
+
+/// Who is in flight: a line of cells and the latest epoch, and one of the config slots' words.
+#[derive(Debug)]
+pub(crate) struct Flights(Box<[Line]>);
+
+/// What becomes of a call that returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// Its outcome is to be recorded.
+    InTime,
+    /// It has been counted as overdue.
+    Overdue,
+}
+
+/// The calls of one generation, by one config slot.
+#[derive(Clone, Copy)]
+pub(crate) struct Flight<'a> {
+    flights: &'a Flights,
+    generation: u32,
+    ruler: Ruler,
+    limit: u64,
+    /// Calls that started before are not followed.
+    from: u64,
+}
+
+impl Flights {
+    /// All calls are followed; both slots are by this limit.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(limit: u64) -> Self {
+        let flights = Self(line::lines(2 * line::CELLS));
+        flights.latest().store(FIRST_TICK, Relaxed);
+        for slot in 0..2 {
+            flights.write(slot, limit, FIRST_TICK, 0);
+        }
+        flights
+    }
+
+    /// The latest epoch that anyone has seen. Raised only after all cells have been looked over
+    /// for calls that are overdue by then.
+    fn latest(&self) -> &AtomicU64 {
+        &self.0[0].0[CELLS]
+    }
+
+    fn cells(&self) -> &[AtomicU64] {
+        &self.0[0].0[..CELLS]
+    }
+
+    /// Fills a slot that the breaker's word does not go with. Unless the other slot has
+    /// this very limit (`keeps`), only calls are followed that start after `now`.
+    pub(crate) fn fill(&self, slot: usize, limit: u64, keeps: bool, now: u64) {
+        let (origin, from) = if keeps {
+            (self.read(1 - slot, ORIGIN), self.read(1 - slot, FROM))
+        } else {
+            let next = self.latest().load(Acquire).wrapping_add(JUMP);
+            (next.wrapping_sub(now / width(limit)), now.saturating_add(1))
+        };
+        self.write(slot, limit, origin, from);
+    }
+
+    fn write(&self, slot: usize, limit: u64, origin: u64, from: u64) {
+        for (word, value) in [
+            (WIDTH, width(limit)),
+            (ORIGIN, origin),
+            (LIMIT, limit),
+            (FROM, from),
+        ] {
+            // Release: pairs with `read`; whoever sees this value also sees that the
+            // breaker's word has left the slot.
+            self.0[1].0[slot * SLOT_WORDS + word].store(value, Release);
+        }
+    }
+
+    fn read(&self, slot: usize, word: usize) -> u64 {
+        // Acquire: pairs with `write`.
+        self.0[1].0[slot * SLOT_WORDS + word].load(Acquire)
+    }
+
+    /// After how many nanoseconds a call is overdue.
+    pub(crate) fn limit(&self, slot: usize) -> u64 {
+        self.read(slot, LIMIT)
+    }
+
+    /// The calls of a generation, by the limit of a slot.
+    pub(crate) fn of(&self, slot: usize, generation: u32) -> Flight<'_> {
+        Flight {
+            flights: self,
+            generation,
+            ruler: Ruler {
+                width: self.read(slot, WIDTH).max(1),
+                origin: self.read(slot, ORIGIN),
+            },
+            limit: self.limit(slot),
+            from: self.read(slot, FROM),
+        }
+    }
+}
+
+/// The nanoseconds of an epoch, at least a microsecond.
+pub(crate) fn width(limit: u64) -> u64 {
+    limit.div_ceil(EPOCHS).max(1000)
+}
+
+impl<'a> Flight<'a> {
+    /// A cell without calls.
+    fn empty(self, epoch: u64) -> u64 {
+        TAG.put(Tag::of(self.generation, epoch).bits())
+    }
+
+    fn cell(self, epoch: u64) -> &'a AtomicU64 {
+        &self.flights.cells()[(epoch % CELLS as u64) as usize]
+    }
+
+    /// Takes the calls that are overdue at `now` and says how many they are: nobody
+    /// counts them again. `None` if the breaker's word is not `is_current` any more.
+    pub(crate) fn take_overdue(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
+        // Acquire: pairs with the raise; whoever sees an epoch also sees that those
+        // which are overdue by then have been taken.
+        let latest = self.flights.latest().load(Acquire);
+        // A ruler that is not the word's might tell any epoch.
+        if !is_current() {
+            return None;
+        }
+        let mut taken = self.take(latest, now);
+        let Some(later) = self.ruler.later(latest, now) else {
+            return Some(taken);
+        };
+        // A call that has started meanwhile, in an epoch of before, is seen now; one that starts
+        // after this sees the new epoch. If somebody else was faster, so was their look.
+        if self.raise(latest, later) == later {
+            taken += self.take(latest, now);
+        }
+        Some(taken)
+    }
+
+    /// Takes the calls of overdue epochs, none of which is after `latest`.
+    fn take(self, latest: u64, now: u64) -> u64 {
+        let first = self.ruler.tick(self.from);
+        let mut taken = 0;
+        for cell in self.flights.cells() {
+            // Acquire: pairs with the exchanges of calls that start and land.
+            let mut seen = cell.load(Acquire);
+            loop {
+                let count = COUNT.get(seen);
+                let back = TAG.get(self.empty(latest)).wrapping_sub(TAG.get(seen)) & TAG.max();
+                if back >= RECENT || count == TAKEN {
+                    break;
+                }
+                let epoch = latest.wrapping_sub(back);
+                // An epoch from before the limit changed: its calls are not followed any more.
+                let is_foreign = epoch.wrapping_sub(first).cast_signed() < 0;
+                if !is_foreign && !self.is_overdue(epoch, now) {
+                    break;
+                }
+                match cell.compare_exchange(seen, seen | TAKEN, AcqRel, Acquire) {
+                    Ok(_) => {
+                        taken += if is_foreign { 0 } else { count };
+                        break;
+                    }
+                    Err(other) => seen = other,
+                }
+            }
+        }
+        taken
+    }
+
+    /// Moves the latest epoch on, unless somebody else has. Gives the latest.
+    fn raise(self, from: u64, to: u64) -> u64 {
+        // Release and Acquire: pairs with the loads, and with the look of a call that starts.
+        let raised = self
+            .flights
+            .latest()
+            .compare_exchange(from, to, AcqRel, Acquire);
+        raised.map_or_else(|latest| latest, |_| to)
+    }
+
+    fn is_overdue(self, epoch: u64, now: u64) -> bool {
+        let end = self.ruler.start(epoch.wrapping_add(1));
+        now.checked_sub(self.limit)
+            .is_some_and(|since| end <= since)
+    }
+
+    /// Follows a call that starts at `now`; those that are overdue by then have been
+    /// taken. Says when it counts as started, which is later if the clock has stepped back.
+    /// `None` if it is late: it has to look at the clock and the breaker's word again.
+    pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
+        if now < self.from {
+            return is_current().then_some(now);
+        }
+        // Acquire: pairs with the raise in `take_overdue`.
+        let mut epoch = self.flights.latest().load(Acquire);
+        loop {
+            let new = self.empty(epoch);
+            let cell = self.cell(epoch);
+            // Acquire: pairs with the exchanges here.
+            let seen = cell.load(Acquire);
+            if !is_current() {
+                return None;
+            }
+            let is_same = seen & !COUNT.mask() == new;
+            let next = match COUNT.get(seen) {
+                // It is over for others.
+                TAKEN if is_same => {
+                    epoch = self.raise(epoch, epoch.wrapping_add(1));
+                    continue;
+                }
+                // Too many to tell: as many as there can be stay.
+                count if is_same && count == TAKEN - 1 => seen,
+                _ if is_same => seen + 1,
+                // Whatever else is there has been taken, or is of another generation.
+                _ => new + 1,
+            };
+            if cell.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
+                break;
+            }
+        }
+        // A read-modify-write, since it has to see the latest there is: pairs with the raise.
+        let latest = self.flights.latest().fetch_add(0, AcqRel);
+        let started = now.max(self.ruler.start(epoch));
+        // In an epoch that is long over nobody might look for it.
+        if latest.wrapping_sub(epoch) >= EPOCHS && self.land(started) == Landing::InTime {
+            return None;
+        }
+        Some(started)
+    }
+
+    /// A call that started then returns.
+    pub(crate) fn land(self, started: u64) -> Landing {
+        if started < self.from {
+            return Landing::InTime;
+        }
+        let epoch = self.ruler.tick(started);
+        let cell = self.cell(epoch);
+        loop {
+            // Acquire: pairs with the exchanges.
+            let seen = cell.load(Acquire);
+            let count = COUNT.get(seen);
+            // A cell is another epoch's only after its calls have been taken.
+            if seen & !COUNT.mask() != self.empty(epoch) || count == TAKEN || count == 0 {
+                return Landing::Overdue;
+            }
+            let next = if count == TAKEN - 1 { seen } else { seen - 1 };
+            if cell.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
+                return Landing::InTime;
+            }
+        }
+    }
+}

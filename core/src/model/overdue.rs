@@ -1,0 +1,102 @@
+//! Calls that count while they are still in flight.
+
+use alloc::collections::BTreeMap;
+
+use super::*;
+
+/// Calls in flight of the present generation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Flights {
+    /// When each started, by its permit's number.
+    started: BTreeMap<u64, Duration>,
+    /// The latest epoch seen: a clock that steps back does not bring back an earlier one.
+    latest: u64,
+    /// Calls that start before this are not followed.
+    from: Duration,
+}
+
+/// An epoch is an eighth of the limit, and a microsecond at least. All calls of one are overdue once the limit has
+/// passed since it ended.
+fn epoch_width(limit: u64) -> u64 {
+    limit.div_ceil(8).max(1000)
+}
+
+impl Model {
+    /// Counts the calls in flight that are overdue, if there is a window and it is to hold them.
+    pub(super) fn count_overdue(&mut self, at: Duration) {
+        let (Some(limit), Some(sample)) =
+            (self.config.overdue_after(), self.config.overdue_sample())
+        else {
+            return;
+        };
+        if self.mode.window().is_none() {
+            return;
+        }
+        let width = epoch_width(limit);
+        let now = saturating_nanos(at);
+        self.flights.latest = self.flights.latest.max(now / width);
+        let is_overdue = |started: Duration| {
+            let end = (saturating_nanos(started) / width + 1).saturating_mul(width);
+            now.checked_sub(limit).is_some_and(|since| end <= since)
+        };
+        let in_flight = self.flights.started.len();
+        self.flights
+            .started
+            .retain(|_, &mut started| !is_overdue(started));
+        let overdue = in_flight - self.flights.started.len();
+        match self.config.window {
+            Window::Time { .. } if overdue > 0 => {
+                self.enter_window(sample, overdue as u32, None, at);
+            }
+            Window::Time { .. } => {}
+            Window::Count(_) => {
+                let generation = self.generation;
+                for _ in 0..overdue {
+                    if self.generation == generation {
+                        self.enter_window(sample, 1, None, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows a call that starts. Says when that counts as.
+    pub(super) fn take_off(&mut self, permit: u64, at: Duration) -> Duration {
+        let Some(limit) = self.config.overdue_after() else {
+            return at;
+        };
+        if at < self.flights.from {
+            return at;
+        }
+        let epoch = self.flights.latest.saturating_mul(epoch_width(limit));
+        let started = at.max(Duration::from_nanos(epoch));
+        self.flights.started.insert(permit, started);
+        started
+    }
+
+    /// Whether a call that returns has been counted as overdue.
+    pub(super) fn was_overdue(&mut self, permit: &ModelPermit) -> bool {
+        let followed = self.config.overdue.is_some()
+            && permit
+                .granted
+                .is_some_and(|granted| granted >= self.flights.from);
+        followed && self.flights.started.remove(&permit.number).is_none()
+    }
+
+    /// Another limit: calls in flight are not followed any more.
+    pub(super) fn follow_anew(&mut self, at: Duration) {
+        self.flights = Flights {
+            from: at + Duration::from_nanos(1),
+            latest: self
+                .config
+                .overdue_after()
+                .map_or(0, |limit| saturating_nanos(at) / epoch_width(limit)),
+            ..Flights::default()
+        };
+    }
+
+    /// Another generation: permits of the last one are stale.
+    pub(super) fn forget_flights(&mut self) {
+        self.flights.started.clear();
+    }
+}

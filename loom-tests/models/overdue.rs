@@ -1,0 +1,87 @@
+//! A call is counted once: while it hangs, or when it returns.
+
+use crate::configs::{WAIT, window};
+use crate::cutout::{Config, Overdue, Window};
+use crate::op::{Op, calls, failure, success};
+use crate::reach::Reach;
+use crate::scenario::Scenario;
+
+/// Follows calls; one is overdue after as long as the wait.
+fn followed(size: u32) -> Config {
+    Config {
+        overdue: Some(Overdue::Timeout(WAIT)),
+        ..window(size)
+    }
+}
+
+/// Later than any call that started before can still be in time.
+const LATER: Op = Op::Advance(WAIT.saturating_mul(2));
+
+models! {
+    a_call_that_returns_late_is_counted_once: Reach::both(3) => Scenario::new(followed(3))
+        .before([Op::Allow(1), LATER])
+        .sees("overdue")
+        .thread([failure(1)])
+        .thread([Op::Allow(2)])
+        .after([Op::Snapshot]);
+
+    /// The clock moves on while the call returns.
+    a_call_that_is_about_to_be_overdue_is_counted_once: Reach::both(3) => Scenario::new(followed(3))
+        .before([Op::Allow(1)])
+        .sees("overdue")
+        .sees("recorded")
+        .thread([failure(1)])
+        .thread([LATER, Op::Allow(2)])
+        .after([Op::Snapshot]);
+
+    two_that_come_along_count_a_call_once: Reach::both(3) => Scenario::new(followed(3))
+        .before([Op::Allow(1), LATER])
+        .sees("[t]/3")
+        .thread([Op::Allow(2)])
+        .thread([Op::Allow(3)])
+        .after([Op::Snapshot]);
+
+    /// A call that starts while time goes on may be of either epoch, and is looked for in that.
+    a_call_that_starts_as_the_epoch_ends_is_followed: Reach::both(2) => Scenario::new(followed(3))
+        .sees("[t s]/3")
+        .thread([Op::Allow(1)])
+        .thread([Op::Advance(WAIT), Op::Allow(2)])
+        .after([Op::Advance(WAIT / 2), success(2), LATER, Op::Allow(3), Op::Snapshot]);
+
+    calls_that_hang_open_the_breaker: Reach::both(2) => Scenario::new(followed(2))
+        .before([Op::Allow(1), Op::Allow(2), LATER])
+        .sees("rejected g1 open FailureRatio")
+        .lenient("whoever comes before the calls that another takes are counted", |outcome| {
+            outcome.contains("permit g0") && outcome.contains("rejected g1 open FailureRatio")
+        })
+        .thread([Op::Allow(3)])
+        .thread([Op::Allow(4)]);
+
+    a_time_window_counts_it_once_too: Reach::both(2) => {
+        let config = Config { window: Window::time(WAIT * 8, 2), ..followed(3) };
+        Scenario::new(config)
+            .before([Op::Allow(1), LATER])
+            .sees("overdue")
+            .thread([failure(1)])
+            .thread([Op::State])
+            .after([Op::Snapshot])
+    };
+
+    a_hung_call_is_not_counted_in_the_next_generation: Reach::both(2) => Scenario::new(followed(3))
+        .before([Op::Allow(1), LATER])
+        .sees("closed g1 []/3")
+        .thread([Op::Close])
+        .thread([Op::Allow(2)])
+        .after([Op::Allow(3), Op::Snapshot]);
+
+    another_limit_lets_calls_in_flight_be: Reach::both(2) => {
+        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        Scenario::new(followed(3))
+            .before(calls([0], success))
+            .before([Op::Allow(1), Op::Advance(WAIT / 2)])
+            .sees("[s f]/3")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(longer)])
+            .after([Op::Allow(2), Op::Snapshot])
+    };
+}
