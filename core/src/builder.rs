@@ -9,7 +9,7 @@ use core::time::Duration;
 use crate::annex::Annex;
 use crate::breaker::{Breaker, Name};
 use crate::clock::{Clock, SystemClock, saturating_nanos};
-use crate::config::{Config, OpenWait, SlowRule, Window};
+use crate::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::ConfigError;
@@ -142,6 +142,12 @@ impl<C: Clock> Builder<C> {
     /// Sets [`Config::slow`]; `None` for no such rule.
     pub fn slow(mut self, rule: impl Into<Option<SlowRule>>) -> Self {
         self.config.slow = rule.into();
+        self
+    }
+
+    /// Sets [`Config::overdue`]; `None` to count calls only as they return.
+    pub fn overdue(mut self, overdue: impl Into<Option<Overdue>>) -> Self {
+        self.config.overdue = overdue.into();
         self
     }
 

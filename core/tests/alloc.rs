@@ -12,8 +12,8 @@ use cutout::router::{Attempts, Policy, Role, Router, RouterConfig, Target};
 use cutout::stream::GuardedStream;
 use cutout::tower::BreakerLayer;
 use cutout::{
-    Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Report, Settled, SlowRule, State,
-    SystemClock, Window,
+    Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Overdue, Report, Settled, SlowRule,
+    State, SystemClock, Window,
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use http_body_util::Empty;
@@ -143,6 +143,33 @@ fn no_call_allocates_with_a_slow_rule() {
     };
     let breaker = builder(&clock).slow(slow).build().unwrap();
     assert_eq!(calls(|| cycle(&breaker, &clock)), 0);
+}
+
+#[test]
+fn no_call_allocates_with_a_time_window_or_with_overdue_calls() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock)
+        .window(Window::time(Duration::from_secs(10), 10))
+        .min_calls(1_000)
+        .overdue(Overdue::Timeout(Duration::from_secs(1)))
+        .build()
+        .unwrap();
+    let settle_all = || {
+        for outcome in [Outcome::Success, Outcome::Failure]
+            .into_iter()
+            .cycle()
+            .take(400)
+        {
+            let hangs = breaker.allow().unwrap();
+            breaker.allow().unwrap().done(outcome);
+            clock.advance(Duration::from_millis(300));
+            hangs.done(outcome);
+        }
+        std::mem::forget(breaker.allow());
+        clock.advance(Duration::from_secs(3));
+        breaker.allow().unwrap().success();
+    };
+    assert_eq!(calls(settle_all), 0);
 }
 
 #[test]
@@ -276,24 +303,46 @@ fn a_thousand_reconfigurations_leave_no_byte() {
     assert_eq!(left, 0);
 }
 
-#[test]
-fn a_breaker_with_a_window_of_100_takes_at_most_512_bytes() {
+/// How many bytes a breaker takes, its heap included.
+fn size_of_breaker(config: Config) -> i64 {
     let mut heap = 0;
     let left = bytes_left(|| {
         let mut breaker = None;
-        heap = bytes_left(|| {
-            let config = Config {
-                window: Window::count(100),
-                ..Config::default()
-            };
-            breaker = Some(Breaker::new(config).unwrap());
-        });
+        heap = bytes_left(|| breaker = Some(Breaker::new(config).unwrap()));
         assert!(breaker.is_some());
     });
     assert_eq!(left, 0);
     let inline = size_of::<Breaker<SystemClock>>() as i64;
     println!("{inline} bytes inline, {heap} on the heap");
-    assert!(inline + heap <= 512, "{inline} + {heap} bytes");
+    inline + heap
+}
+
+#[test]
+fn a_breaker_with_a_window_of_100_takes_at_most_512_bytes() {
+    let size = size_of_breaker(Config {
+        window: Window::count(100),
+        ..Config::default()
+    });
+    assert!(size <= 512, "{size} bytes");
+}
+
+#[test]
+fn a_breaker_with_a_time_window_takes_what_the_guide_says() {
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let shards = threads.next_power_of_two().min(16) as i64;
+    for (buckets, rounded) in [(10, 16), (60, 64)] {
+        let size = size_of_breaker(Config {
+            window: Window::time(Duration::from_secs(10), buckets),
+            ..Config::default()
+        });
+        let said = 384 + 280 + 64 * rounded + 128 * (rounded / 16) * shards;
+        assert!(size <= said, "{size} bytes, {said} said");
+    }
+    let overdue = size_of_breaker(Config {
+        overdue: Some(Overdue::Timeout(Duration::from_secs(1))),
+        ..Config::default()
+    });
+    assert!(overdue <= 384 + 320, "{overdue} bytes");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use cutout::{
-    Breaker, Builder, Clock, Config, Event, ManualClock, OpenWait, Outcome, Permit, Settled, State,
-    SystemClock, Window,
+    Breaker, Builder, Clock, Config, Event, ManualClock, OpenWait, Outcome, Overdue, Permit,
+    Settled, State, SystemClock, Window,
 };
 
 const WAIT: Duration = Duration::from_secs(10);
@@ -249,6 +249,130 @@ fn a_full_window_holds_the_last_outcomes_whatever_their_order() {
         }
         assert_eq!(breaker.snapshot().counts().failures, 0);
         assert_eq!(breaker.stale(), 0);
+    }
+}
+
+/// A time window that takes in everything and never matches.
+fn long(clock: &ManualClock) -> Builder<ManualClock> {
+    Builder::new(clock.clone()).config(Config {
+        window: Window::time(Duration::from_secs(60), 60),
+        failure_ratio: None,
+        consecutive_failures: Some((1 << 24) - 1),
+        ..Config::default()
+    })
+}
+
+#[test]
+fn a_time_window_loses_no_outcome_of_a_bucket_and_counts_none_twice() {
+    const THREADS: u32 = 8;
+    let calls = rounds(10_000);
+    let breaker = long(&ManualClock::new()).build().unwrap();
+    at_once(THREADS as usize, |thread| {
+        for call in 0..calls {
+            let outcome = match (call + thread as u32) % 4 {
+                0 => Outcome::Failure,
+                1 => Outcome::Timeout,
+                _ => Outcome::Success,
+            };
+            assert_eq!(breaker.allow().unwrap().done(outcome), Settled::Recorded);
+        }
+    });
+    let counts = breaker.snapshot().counts();
+    assert_eq!(counts.samples, THREADS * calls);
+    assert_eq!(counts.failures, THREADS * calls / 2);
+    assert_eq!(counts.timeouts, THREADS * calls / 4);
+}
+
+#[test]
+fn an_outcome_is_counted_in_one_bucket_while_they_turn() {
+    const THREADS: usize = 4;
+    let clock = ManualClock::new();
+    for _ in 0..rounds(20) {
+        let breaker = long(&clock).build().unwrap();
+        let settled = at_once(THREADS, |thread| {
+            let mut settled = 0;
+            for call in 0..50 {
+                if thread == 0 {
+                    clock.advance(Duration::from_secs(1));
+                    continue;
+                }
+                let outcome = [Outcome::Success, Outcome::Failure][call % 2];
+                assert_eq!(breaker.allow().unwrap().done(outcome), Settled::Recorded);
+                settled += 1;
+            }
+            settled
+        });
+        let counts = breaker.snapshot().counts();
+        assert_eq!(counts.samples, settled.iter().sum::<u32>());
+    }
+}
+
+#[test]
+fn a_time_window_trips_once_in_a_generation() {
+    const THREADS: usize = 8;
+    let clock = ManualClock::new();
+    for _ in 0..rounds(200) {
+        let breaker = Builder::new(clock.clone())
+            .window(Window::time(WAIT, 10))
+            .min_calls(16)
+            .failure_ratio(0.5)
+            .log(true)
+            .build()
+            .unwrap();
+        let permits: Vec<_> = (0..THREADS)
+            .map(|_| Mutex::new((0..4).map(|_| breaker.allow().unwrap()).collect::<Vec<_>>()))
+            .collect();
+        let tripped = at_once(THREADS, |thread| {
+            let permits = std::mem::take(&mut *permits[thread].lock().unwrap());
+            let settled = permits.into_iter().map(Permit::failure);
+            settled
+                .filter(|&settled| settled == Settled::Tripped)
+                .count()
+        });
+        assert_eq!(tripped.iter().sum::<usize>(), 1);
+        assert_eq!(breaker.log().len(), 1);
+        assert_eq!(breaker.state(), State::Open);
+    }
+}
+
+#[test]
+fn a_call_that_may_hang_is_counted_once_whatever_the_moment() {
+    const THREADS: usize = 4;
+    const LIMIT: Duration = Duration::from_secs(1);
+    let clock = ManualClock::new();
+    for _ in 0..rounds(20) {
+        let breaker = long(&clock)
+            .overdue(Overdue::Timeout(LIMIT))
+            .build()
+            .unwrap();
+        let answers = at_once(THREADS, |thread| {
+            let (mut started, mut recorded, mut overdue) = (0, 0, 0);
+            let mut in_flight = Vec::new();
+            for call in 0..200 {
+                if thread == 0 {
+                    clock.advance(LIMIT / 8);
+                    continue;
+                }
+                in_flight.push(breaker.allow().unwrap());
+                started += 1;
+                if call % 3 > 0 {
+                    match in_flight.swap_remove(call % in_flight.len()).failure() {
+                        Settled::Recorded => recorded += 1,
+                        Settled::Overdue => overdue += 1,
+                        settled => panic!("{settled:?}"),
+                    }
+                }
+            }
+            in_flight.into_iter().for_each(std::mem::forget);
+            [started, recorded, overdue]
+        });
+        let total = |kind: usize| answers.iter().map(|answer| answer[kind]).sum::<u32>();
+        assert!(total(1) + total(2) > 0);
+        // Whatever still hangs is counted now, by one more call.
+        clock.advance(LIMIT * 2);
+        let last = breaker.allow().unwrap();
+        assert_eq!(last.success(), Settled::Recorded);
+        assert_eq!(breaker.snapshot().counts().samples, total(0) + 1);
     }
 }
 

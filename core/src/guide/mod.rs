@@ -4,3 +4,4 @@
 
 pub mod fallback;
 pub mod retries;
+pub mod windows;
