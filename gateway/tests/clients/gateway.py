@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 #: How long anything may take before the test gives up on it.
@@ -95,3 +96,27 @@ def provider(name, base_url, more=""):
 def route(model, *queue):
     entries = ", ".join(f'{{ provider = "{name}" }}' for name in queue)
     return f'\n[[route]]\nmodel = "{model}"\nqueue = [{entries}]\n'
+
+
+BREAKER = 'breaker = { min_calls = 4, window = { count = 20 }, open_wait = "1h" }'
+
+
+def ask(gateway, times=1, model="alone"):
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}).encode()
+    for _ in range(times):
+        request = urllib.request.Request(f"{gateway.url}/v1/chat/completions", body, {"content-type": "application/json"})
+        try:
+            urllib.request.urlopen(request, timeout=PATIENCE).read()
+        except urllib.error.HTTPError as error:
+            error.read()
+
+
+def trip(gateway, upstream):
+    upstream.behaviour = 500
+    while gateway.breaker("a")["state"] == "closed":
+        ask(gateway)
+    gateway.until("a", lambda breaker: breaker["state"] == "open")
+
+
+def config_of(gateway):
+    return (gateway.folder / "gateway.toml").read_text().split("\n", 2)[2]

@@ -11,11 +11,6 @@ MESSAGES = [{"role": "user", "content": "Hello"}]
 
 
 @pytest.fixture
-def upstream(provider_of):
-    return provider_of()
-
-
-@pytest.fixture
 def gateway(gateway_of, upstream):
     return gateway_of(provider("a", upstream.base_url, "breaker = { min_calls = 5, open_wait = \"60s\" }")
                       + route("chat", "a"))
