@@ -54,30 +54,39 @@ trait Holder {
 impl<C: Clock> Holder for &Breaker<C> {
     #[inline]
     fn settle(&self, token: Token, report: Report) -> Settled {
-        self.count(token, Ending::of(report.outcome));
-        Breaker::settle(self, token, report)
+        self.settle_counted(token, report)
     }
 
     fn abandon(&self, token: Token) {
-        self.count(token, Ending::ABANDONED);
-        Breaker::abandon(self, token);
+        self.abandon_counted(token);
     }
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
     #[inline]
     fn settle(&self, token: Token, report: Report) -> Settled {
+        self.settle_counted(token, report)
+    }
+
+    fn abandon(&self, token: Token) {
+        self.abandon_counted(token);
+    }
+}
+
+impl<C: Clock> Breaker<C> {
+    /// Settles a permit, in whatever form it was held.
+    #[inline]
+    pub(crate) fn settle_counted(&self, token: Token, report: Report) -> Settled {
         self.count(token, Ending::of(report.outcome));
         Breaker::settle(self, token, report)
     }
 
-    fn abandon(&self, token: Token) {
+    /// Settles a permit that was dropped.
+    pub(crate) fn abandon_counted(&self, token: Token) {
         self.count(token, Ending::ABANDONED);
         Breaker::abandon(self, token);
     }
-}
 
-impl<C> Breaker<C> {
     #[inline]
     fn count(&self, token: Token, ending: Ending) {
         if let Some(tally) = &self.tally {

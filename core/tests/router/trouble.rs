@@ -1,9 +1,10 @@
 //! Targets that reject: who is asked instead, and what is said when none is left.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::router::{Attempts, NoTarget, Policy, Role, Router, RouterConfig, Target};
-use cutout::{ManualClock, Settled, State};
+use cutout::{Breaker, ManualClock, Settled, State};
 
 use super::{WAIT, breaker, by, choose, count, router, successes, target, trip};
 
@@ -198,4 +199,18 @@ fn a_watcher_is_told_of_each_target_that_was_asked_and_rejected_and_of_no_other(
     );
     assert_eq!(choice.unwrap().name(), "c");
     assert_eq!(told, ["a", "b"].map(|name| (name.to_owned(), State::Open)));
+}
+
+#[test]
+fn a_breaker_that_counts_counts_choices_as_it_counts_permits() {
+    let clock = ManualClock::new();
+    let breaker = Breaker::builder().clock(clock).totals(true).build();
+    let breaker = Arc::new(breaker.unwrap());
+    let target = Target::new("a", (), Arc::clone(&breaker));
+    let router = Router::new(by(Policy::Priority), [target]).unwrap();
+    choose(&router).unwrap().success();
+    choose(&router).unwrap().failure();
+    drop(choose(&router).unwrap());
+    let calls = breaker.totals().unwrap().calls;
+    assert_eq!((calls.success, calls.failure, calls.abandoned), (1, 1, 1));
 }
