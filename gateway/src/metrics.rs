@@ -1,4 +1,4 @@
-//! Prometheus metrics.
+//! Prometheus metrics: those of the breakers, as `cutout::metrics` has them, and the gateway's own.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -47,20 +47,10 @@ pub(crate) fn render(gateway: &Gateway) -> String {
     let handle = handle();
     let fleet = gateway.fleet.load();
     for upstream in fleet.upstreams.values() {
+        cutout::metrics::observe(&upstream.breaker);
         let name = upstream.name.clone();
         gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
-        let totals = upstream.totals();
-        for (outcome, count) in [
-            ("success", totals.successes),
-            ("failure", totals.failures),
-            ("timeout", totals.timeouts),
-            ("ignored", totals.ignored),
-            ("rejected", totals.rejected),
-        ] {
-            counter!("gateway_calls_total", "breaker" => name.clone(), "outcome" => outcome)
-                .absolute(count);
-        }
-        counter!("gateway_retries_total", "breaker" => name).absolute(totals.retries);
+        counter!("gateway_retries_total", "breaker" => name).absolute(upstream.totals().retries);
     }
     handle.run_upkeep();
     handle.render()
@@ -79,6 +69,7 @@ pub(crate) fn handle() -> &'static PrometheusHandle {
         let handle = recorder.handle();
         // Another recorder may be there already; then it has the metrics.
         let _ = metrics::set_global_recorder(recorder);
+        cutout::metrics::describe();
         handle
     })
 }

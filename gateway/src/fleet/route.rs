@@ -125,7 +125,6 @@ pub(crate) fn choose(
             tried.provider == target.provider.settings.name && tried.model == target.model
         };
         if !tried.iter().any(known) {
-            target.upstream.count_rejected();
             tried.push(target.tried(rejected.to_string()));
         }
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use cutout::{Breaker, Config, ConfigError, Outcome, Snapshot};
+use cutout::{Breaker, Config, ConfigError, Endings, Snapshot};
 
 use crate::events::Events;
 use crate::store::{Recorder, Store, Totals};
@@ -25,41 +25,31 @@ pub struct Upstream {
     _recorder: Recorder,
 }
 
-#[derive(Debug, Default)]
+/// What the breaker does not count.
+#[derive(Debug)]
 struct Tally {
+    /// What the calls came to in earlier processes.
+    earlier: Totals,
+    /// Calls begun.
     calls: AtomicU64,
-    successes: AtomicU64,
-    failures: AtomicU64,
-    timeouts: AtomicU64,
-    ignored: AtomicU64,
-    rejected: AtomicU64,
+    /// Attempts beyond the first.
     retries: AtomicU64,
 }
 
-impl Tally {
-    /// Goes on from what was counted before.
-    fn from(totals: Totals) -> Self {
-        Self {
-            calls: totals.calls.into(),
-            successes: totals.successes.into(),
-            failures: totals.failures.into(),
-            timeouts: totals.timeouts.into(),
-            ignored: totals.ignored.into(),
-            rejected: totals.rejected.into(),
-            retries: totals.retries.into(),
-        }
-    }
-
-    fn totals(&self) -> Totals {
-        Totals {
-            calls: self.calls.load(Relaxed),
-            successes: self.successes.load(Relaxed),
-            failures: self.failures.load(Relaxed),
-            timeouts: self.timeouts.load(Relaxed),
-            ignored: self.ignored.load(Relaxed),
-            rejected: self.rejected.load(Relaxed),
-            retries: self.retries.load(Relaxed),
-        }
+/// The breaker's own counts, and what it does not count.
+fn totals(breaker: &Breaker, tally: &Tally) -> Totals {
+    let counted = breaker.totals().unwrap_or_default();
+    let sum = |part: fn(&Endings) -> u64| part(&counted.calls) + part(&counted.probes);
+    let rejections = counted.rejections;
+    let before = tally.earlier;
+    Totals {
+        calls: before.calls + tally.calls.load(Relaxed),
+        successes: before.successes + sum(|ended| ended.success),
+        failures: before.failures + sum(|ended| ended.failure),
+        timeouts: before.timeouts + sum(|ended| ended.timeout),
+        ignored: before.ignored + sum(|ended| ended.ignored + ended.abandoned),
+        rejected: before.rejected + rejections.open + rejections.half_open + rejections.forced_open,
+        retries: before.retries + tally.retries.load(Relaxed),
     }
 }
 
@@ -82,6 +72,7 @@ impl Upstream {
         let mut builder = Breaker::builder()
             .name(name.clone())
             .config(config)
+            .totals(true)
             .listener(move |event| {
                 sink.transition(&events.publish(&label, event));
             });
@@ -89,9 +80,13 @@ impl Upstream {
             builder = builder.restore(snapshot);
         }
         let breaker = Arc::new(builder.build()?);
-        let tally = Arc::new(Tally::from(recorder.earlier()));
-        let counted = Arc::clone(&tally);
-        recorder.follow(&breaker, move || counted.totals());
+        let tally = Arc::new(Tally {
+            earlier: recorder.earlier(),
+            calls: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
+        });
+        let (followed, counted) = (Arc::clone(&breaker), Arc::clone(&tally));
+        recorder.follow(&breaker, move || totals(&followed, &counted));
         Ok(Arc::new(Self {
             name,
             provider: provider.to_owned(),
@@ -115,22 +110,6 @@ impl Upstream {
         InFlight(Arc::clone(self))
     }
 
-    /// Counts the outcome of a call.
-    pub fn count(&self, outcome: Outcome) {
-        let count = match outcome {
-            Outcome::Success => &self.tally.successes,
-            Outcome::Failure => &self.tally.failures,
-            Outcome::Timeout => &self.tally.timeouts,
-            Outcome::Ignored => &self.tally.ignored,
-        };
-        count.fetch_add(1, Relaxed);
-    }
-
-    /// Counts a call that was not admitted.
-    pub fn count_rejected(&self) {
-        self.tally.rejected.fetch_add(1, Relaxed);
-    }
-
     /// Counts an attempt beyond the first.
     pub fn count_retry(&self) {
         self.tally.retries.fetch_add(1, Relaxed);
@@ -138,7 +117,7 @@ impl Upstream {
 
     /// What the calls came to, over all restarts that the database has seen.
     pub fn totals(&self) -> Totals {
-        self.tally.totals()
+        totals(&self.breaker, &self.tally)
     }
 }
 

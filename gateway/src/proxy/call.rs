@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
+use cutout::Report;
 use cutout::router::Choice;
-use cutout::{Outcome, Report};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
@@ -18,7 +18,7 @@ use crate::fleet::{Endpoint, InFlight, Target};
 /// abandoned, which is ignored unless the breaker is configured otherwise.
 #[derive(Debug)]
 pub(super) struct Call {
-    choice: Option<Choice<Arc<Target>>>,
+    choice: Choice<Arc<Target>>,
     target: Arc<Target>,
     /// When the whole of it must have ended.
     pub(super) due: Instant,
@@ -36,7 +36,7 @@ impl Call {
         Some(Self {
             due: Instant::now() + target.provider.settings.limits.total.get(),
             _in_flight: target.upstream.enter(),
-            choice: Some(choice),
+            choice,
             target,
             _slot: slot,
         })
@@ -77,26 +77,14 @@ impl Call {
     }
 
     /// Settles the call with its outcome and gives back all that it holds.
-    pub(super) fn settle(mut self, report: impl Into<Report>) {
-        let report = report.into();
-        if let Some(choice) = self.choice.take() {
-            self.target.upstream.count(report.outcome);
-            choice.done(report);
-        }
+    pub(super) fn settle(self, report: impl Into<Report>) {
+        self.choice.done(report);
     }
 
     /// Settles the call as its failure says.
     pub(super) fn fail(self, failed: &Failed) {
         let scope = self.target.provider.settings.scope;
         self.settle(failed.report(scope));
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        if self.choice.take().is_some() {
-            self.target.upstream.count(Outcome::Ignored);
-        }
     }
 }
 

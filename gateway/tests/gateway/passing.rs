@@ -139,7 +139,7 @@ async fn metrics_have_what_went_through() {
     let answer = rig.get("/metrics").await;
     let text = answer.text();
     assert!(
-        text.contains(r#"gateway_calls_total{breaker="a",outcome="success"}"#),
+        text.contains(r#"cutout_breaker_calls_total{breaker="a",kind="normal",outcome="success"}"#),
         "{text}"
     );
     assert!(
