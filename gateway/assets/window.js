@@ -26,7 +26,9 @@ export function draw(svg, { window, counts }) {
   const isTimed = window.buckets !== undefined;
   const [width, height] = isTimed ? drawBuckets(window, paths) : drawOutcomes(window, paths);
   mark(svg, "viewBox", `0 0 ${width} ${height}`);
-  mark(svg, "data-rows", height / 10);
+  // Many rows are lower each, and take more room together.
+  const rows = height / 10;
+  svg.style.height = `${Math.max(1.8, Math.min(rows * 0.6, 4.8), rows * 0.3)}rem`;
   for (const path of svg.children) mark(path, "d", paths[path.getAttribute("class")]);
   const held = isTimed
     ? `${counts.samples} outcomes of the last ${duration(window.length_ms)}`
@@ -36,7 +38,7 @@ export function draw(svg, { window, counts }) {
 }
 
 function drawOutcomes({ size, outcomes }, paths) {
-  const columns = size <= 40 ? size : Math.ceil(size / Math.ceil(Math.sqrt(size / 20)));
+  const columns = columnsOf(size);
   for (let index = 0; index < size; index += 1) {
     const x = (index % columns) * 10;
     const bottom = (Math.floor(index / columns) + 1) * 10;
@@ -48,6 +50,12 @@ function drawOutcomes({ size, outcomes }, paths) {
     else paths.timeout += bar(x, bottom, 9) + hole(x, bottom, 9);
   }
   return [columns * 10, Math.ceil(size / columns) * 10];
+}
+
+/** One row for a small window, more for a larger, and no cells too narrow to be seen. */
+function columnsOf(size) {
+  if (size <= 40) return size;
+  return Math.min(128, Math.ceil(size / Math.ceil(Math.sqrt(size / 20))));
 }
 
 function drawBuckets({ length_ms, bucket_ms, buckets }, paths) {
