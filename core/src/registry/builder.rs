@@ -46,12 +46,15 @@ impl<K, C: Clock> Recipe<K, C> {
         if let Some(prepare) = &self.prepare {
             builder = prepare(key, builder);
         }
-        let name: Arc<str> = self.name(key).into();
-        for listener in &self.listeners {
-            let (name, listener) = (Arc::clone(&name), Arc::clone(listener));
-            builder = builder.listener(move |event| listener(&name, event));
+        let name = self.name(key);
+        if !self.listeners.is_empty() {
+            let name: Arc<str> = name.as_str().into();
+            for listener in &self.listeners {
+                let (name, listener) = (Arc::clone(&name), Arc::clone(listener));
+                builder = builder.listener(move |event| listener(&name, event));
+            }
         }
-        builder.name(&*name)
+        builder.name(name)
     }
 }
 
