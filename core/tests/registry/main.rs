@@ -3,6 +3,7 @@
 mod configs;
 mod eviction;
 mod interleaved;
+mod programs;
 mod threads;
 
 use std::time::Duration;
