@@ -115,7 +115,7 @@ function updateRules(list, { state, counts, limits }) {
     write(bound, `limit ${percent(limit)}${enough ? "" : ` from ${limits.min_calls} calls on`}`);
     bar.style.setProperty("--share", percentOf(share));
     bar.style.setProperty("--limit", percentOf(limit));
-    mark(bar, "data-over", share >= limit);
+    mark(bar, "data-over", enough && share >= limit);
   });
 }
 

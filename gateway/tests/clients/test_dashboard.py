@@ -11,7 +11,7 @@ def test_it_shows_each_provider_and_the_outcomes_in_its_window(page, gateway, up
     upstream.behaviour = 500
     ask(gateway)
     upstream.behaviour = "ok"
-    ask(gateway, 1)
+    ask(gateway)
     label = f"{page.card('a')} svg.window"
     page.wait(lambda: page.find(label).get_attribute("aria-label")
               == "Window: 5 of 20 outcomes, 1 failures, 0 of them timeouts, 0 slow")
@@ -20,6 +20,17 @@ def test_it_shows_each_provider_and_the_outcomes_in_its_window(page, gateway, up
             .map((path) => [path.getAttribute("class"), path.getAttribute("d").split("z").length - 1]))""", label)
     assert drawn == {"space": 15, "success": 4, "slow": 0, "failure": 1, "timeout": 0}
     assert page.text(f"{page.card('a')} .rules li span") == "failures: 1 of 5 (20 %)"
+
+
+def test_a_share_over_its_limit_is_no_alarm_before_there_are_enough_calls(page, gateway, upstream):
+    bar = f"{page.card('a')} .bar"
+    upstream.behaviour = 500
+    ask(gateway, 3)
+    page.wait(lambda: page.text(f"{page.card('a')} .rules li span") == "failures: 3 of 3 (100 %)")
+    assert page.find(bar).get_attribute("data-over") is None
+    page.operate("a", "Observe only", "to see more than one that opens")
+    page.until_state("a", "observe-only")
+    assert page.text(f"{page.card('a')} .bound") == "limit 50 % from 4 calls on"
 
 
 def test_a_time_window_is_drawn_as_its_buckets(driver, gateway_of, upstream):
