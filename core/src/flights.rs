@@ -1,13 +1,14 @@
 //! Calls in flight, by when they started: so that a call that hangs can be counted before
 //! it returns.
 //!
-//! Time is divided into epochs, an eighth of the limit each and at least a microsecond. An epoch has a cell: how
-//! many of its calls are in flight. Once the limit has passed since the epoch ended, all
-//! of them are overdue, and whoever comes along takes them: by one change of the
+//! Time is divided into epochs, an eighth of the limit each and at least a microsecond.
+//! An epoch has a cell: how many of its calls are in flight. Eight whole epochs after it has ended, all
+//! of them are overdue, and whoever first sees the ninth takes them: by one change of the
 //! cell, after which nobody counts its calls again, neither by taking them nor as they return.
 //!
 //! A call is so counted as overdue once it has been in flight for between the limit and nine
 //! eighths of it, as soon after that as any call is admitted or settled; never before the limit.
+//! Within an epoch there is nothing to look for.
 
 use alloc::boxed::Box;
 
@@ -19,6 +20,9 @@ use crate::window::ruler::{FIRST_TICK, Ruler};
 
 /// Epochs to a limit.
 const EPOCHS: u64 = 8;
+
+/// The calls of an epoch are overdue in the one that comes so many later.
+const OVERDUE: u64 = EPOCHS + 1;
 
 /// Cells, in one line with the latest epoch. Epochs with calls in flight that are not
 /// overdue are ten at most: those of the limit, and those that begin and end with it.
@@ -62,7 +66,6 @@ pub(crate) struct Flight<'a> {
     flights: &'a Flights,
     generation: u32,
     ruler: Ruler,
-    limit: u64,
     /// Calls that started before are not followed.
     from: u64,
 }
@@ -134,7 +137,6 @@ impl Flights {
                 width: self.read(slot, WIDTH).max(1),
                 origin: self.read(slot, ORIGIN),
             },
-            limit: self.limit(slot),
             from: self.read(slot, FROM),
         }
     }
@@ -161,24 +163,24 @@ impl<'a> Flight<'a> {
         // Acquire: pairs with the raise; whoever sees an epoch also sees that those
         // which are overdue by then have been taken.
         let latest = self.flights.latest().load(Acquire);
+        let Some(later) = self.ruler.later(latest, now) else {
+            return Some(0);
+        };
         // A ruler that is not the word's might tell any epoch.
         if !is_current() {
             return None;
         }
-        let mut taken = self.take(latest, now);
-        let Some(later) = self.ruler.later(latest, now) else {
-            return Some(taken);
-        };
+        let mut taken = self.take(latest, later);
         // A call that has started meanwhile, in an epoch of before, is seen now; one that starts
         // after this sees the new epoch. If somebody else was faster, so was their look.
         if self.raise(latest, later) == later {
-            taken += self.take(latest, now);
+            taken += self.take(latest, later);
         }
         Some(taken)
     }
 
-    /// Takes the calls of overdue epochs, none of which is after `latest`.
-    fn take(self, latest: u64, now: u64) -> u64 {
+    /// Takes the calls of epochs that are overdue in this one; `latest` is the latest seen so far.
+    fn take(self, latest: u64, present: u64) -> u64 {
         let first = self.ruler.tick(self.from);
         let mut taken = 0;
         for cell in self.flights.cells() {
@@ -193,7 +195,7 @@ impl<'a> Flight<'a> {
                 let epoch = latest.wrapping_sub(back);
                 // An epoch from before the limit changed: its calls are not followed any more.
                 let is_foreign = epoch.wrapping_sub(first).cast_signed() < 0;
-                if !is_foreign && !self.is_overdue(epoch, now) {
+                if !is_foreign && present.wrapping_sub(epoch) < OVERDUE {
                     break;
                 }
                 match cell.compare_exchange(seen, seen | TAKEN, AcqRel, Acquire) {
@@ -216,12 +218,6 @@ impl<'a> Flight<'a> {
             .latest()
             .compare_exchange(from, to, AcqRel, Acquire);
         raised.map_or_else(|latest| latest, |_| to)
-    }
-
-    fn is_overdue(self, epoch: u64, now: u64) -> bool {
-        let end = self.ruler.start(epoch.wrapping_add(1));
-        now.checked_sub(self.limit)
-            .is_some_and(|since| end <= since)
     }
 
     /// Follows a call that starts at `now`; those that are overdue by then have been

@@ -15,11 +15,13 @@ pub(super) struct Flights {
     from: Duration,
 }
 
-/// An epoch is an eighth of the limit, and a microsecond at least. All calls of one are overdue once the limit has
-/// passed since it ended.
+/// An epoch is an eighth of the limit, and a microsecond at least. The calls of one are
+/// overdue once eight whole ones have passed since.
 fn epoch_width(limit: u64) -> u64 {
     limit.div_ceil(8).max(1000)
 }
+
+const OVERDUE: u64 = 9;
 
 impl Model {
     /// Counts the calls in flight that are overdue, if there is a window and it is to hold them.
@@ -33,12 +35,9 @@ impl Model {
             return;
         }
         let width = epoch_width(limit);
-        let now = saturating_nanos(at);
-        self.flights.latest = self.flights.latest.max(now / width);
-        let is_overdue = |started: Duration| {
-            let end = (saturating_nanos(started) / width + 1).saturating_mul(width);
-            now.checked_sub(limit).is_some_and(|since| end <= since)
-        };
+        let present = self.flights.latest.max(saturating_nanos(at) / width);
+        self.flights.latest = present;
+        let is_overdue = |started: Duration| present - saturating_nanos(started) / width >= OVERDUE;
         let in_flight = self.flights.started.len();
         self.flights
             .started
