@@ -52,7 +52,7 @@ trait Holder {
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
-    #[inline]
+    #[inline(always)]
     fn settle(&self, token: Token, report: Report) -> Settled {
         self.settle_counted(token, report)
     }
@@ -63,7 +63,7 @@ impl<C: Clock> Holder for &Breaker<C> {
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
-    #[inline]
+    #[inline(always)]
     fn settle(&self, token: Token, report: Report) -> Settled {
         self.settle_counted(token, report)
     }
@@ -102,7 +102,9 @@ struct Unsettled<H: Holder> {
 }
 
 impl<H: Holder> Unsettled<H> {
-    #[inline]
+    // Always: where it is not inlined, the permit and the report are first put together in
+    // memory, and a healthy call takes 60 instructions, not 25.
+    #[inline(always)]
     fn settle(mut self, report: Report) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle(self.token, report),
