@@ -6,7 +6,8 @@ pub const LENGTH: usize = 4096;
 /// A fixed sequence of outcomes.
 ///
 /// The failures are spread evenly: so many at random places in each stretch of
-/// outcomes. No window comes near the limit then, and no branch predictor learns the whole.
+/// outcomes. No window comes near the limit then. A branch predictor may learn the whole: what is
+/// left then is what breakers do, without what any caller pays for an outcome that surprises it.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     fails: Box<[bool; LENGTH]>,

@@ -2,10 +2,11 @@
 
 use super::chart::{self, Axes, Bar, Line};
 use super::ink::Ink;
+use super::standing::kind;
 use super::summary::Row;
-use super::text::grouped;
+use super::text::{grouped, nanos};
 use crate::profile::record::QUANTILES;
-use crate::subject;
+use crate::subject::{self, Kind};
 
 /// The breakers in the order in which they are drawn, ours on top.
 fn breakers() -> Vec<(&'static str, Ink)> {
@@ -164,10 +165,36 @@ pub(super) fn latency(rows: &[Row], workload: &str, threads: usize) -> String {
     chart::lines(&axes, &lines)
 }
 
+/// What a call through a tower service takes, by layer.
+pub(super) fn layers(rows: &[Row]) -> String {
+    let called = |layer: &str| format!("healthy_{layer}");
+    let (shared, borrowing) = (called("layer"), called("borrowing_layer"));
+    let mut bars = Vec::new();
+    for row in rows.iter().filter(|row| row.threads == 1) {
+        let label = match kind(row) {
+            Kind::Ours if row.workload == borrowing => format!("{}, borrowing", row.name),
+            _ if row.workload == shared => row.name.clone(),
+            _ => continue,
+        };
+        let mut drawn = breakers().into_iter();
+        let ink = drawn.find(|(name, _)| *name == row.name);
+        let Some(value) = row.ns_per_call_median else {
+            continue;
+        };
+        bars.push(Bar {
+            label,
+            value_label: format!("{} ns", nanos(Some(value))),
+            ink: ink.map_or(Ink::FLOOR, |(_, ink)| ink),
+            value,
+        });
+    }
+    sorted(bars)
+}
+
 /// Bytes of a breaker.
 pub(super) fn bytes(rows: &[Row]) -> String {
     let each = breakers().into_iter();
-    let mut bars: Vec<Bar> = each
+    let bars: Vec<Bar> = each
         .filter_map(|(name, ink)| {
             let of_subject = |row: &&Row| row.name == name && row.workload == "memory";
             let row = rows
@@ -183,6 +210,10 @@ pub(super) fn bytes(rows: &[Row]) -> String {
             })
         })
         .collect();
+    sorted(bars)
+}
+
+fn sorted(mut bars: Vec<Bar>) -> String {
     bars.sort_by(|one, other| one.value.total_cmp(&other.value));
     if bars.is_empty() {
         return String::new();

@@ -30,6 +30,25 @@ pub(super) fn html(rows: &[Row], voids: &[Void], machine: &Machine, coverage: Co
             figures::by_threads(rows, "rejecting", &["std-clock", "system-clock"]),
         ),
         (
+            "Time window, healthy: calls per second by threads",
+            "The last ten seconds in ten buckets. Each outcome needs the time: a clock read is the floor.",
+            figures::by_threads(rows, "healthy_time_window", &["std-clock", "system-clock"]),
+        ),
+        (
+            "Time window, 20 % failures: calls per second by threads",
+            "",
+            figures::by_threads(
+                rows,
+                "failing_20_time_window",
+                &["std-clock", "system-clock"],
+            ),
+        ),
+        (
+            "A call through a tower service, healthy, one thread",
+            "The service answers at once; bare-service is that service with no layer before it.",
+            figures::layers(rows),
+        ),
+        (
             "Healthy, 8 threads: how long single calls take",
             "The tail is where a thread is preempted while it holds a lock.",
             figures::latency(rows, "latency_healthy", latency_threads),

@@ -10,6 +10,8 @@ pub struct Standing<'a> {
     pub ours: &'a Row,
     /// The fastest of the others.
     pub peer: Option<&'a Row>,
+    /// The same loop without a breaker: what of these numbers is not theirs.
+    pub bare: Option<&'a Row>,
     /// A bare CAS loop on as many threads.
     pub floor: Option<&'a Row>,
 }
@@ -33,11 +35,15 @@ pub fn kind(row: &Row) -> Kind {
 
 /// The fastest peer of a row's cell: same workload, window, threads and number of breakers.
 pub fn fastest_peer<'a>(rows: &'a [Row], like: &Row) -> Option<&'a Row> {
+    fastest(rows, like, Kind::Peer)
+}
+
+fn fastest<'a>(rows: &'a [Row], like: &Row, of_kind: Kind) -> Option<&'a Row> {
     let of = |row: &Row| (row.window, row.threads, row.breakers);
     let ns = |row: &Row| row.ns_per_call_median.unwrap_or(f64::MAX);
     rows.iter()
         .filter(|row| row.workload == like.workload && of(row) == of(like))
-        .filter(|row| kind(row) == Kind::Peer && row.ns_per_call_median.is_some())
+        .filter(|row| kind(row) == of_kind && row.ns_per_call_median.is_some())
         .min_by(|one, other| ns(one).total_cmp(&ns(other)))
 }
 
@@ -54,6 +60,7 @@ pub fn all(rows: &[Row]) -> Vec<Standing<'_>> {
         .map(|ours| Standing {
             ours,
             peer: fastest_peer(rows, ours),
+            bare: fastest(rows, ours, Kind::Floor),
             floor: floor(rows, "cas-loop", ours.threads),
         })
         .collect()

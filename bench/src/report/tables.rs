@@ -25,9 +25,9 @@ pub(super) fn standings(rows: &[Row]) -> String {
     let mut html = String::from(
         "<h2>In short</h2>\n<p>Median nanoseconds of a call on each thread. <em>Times</em>: how often \
          cutout's call fits into that of the fastest peer; where it is below 1 the peer is faster, and the row is marked. \
-         <em>In CAS</em>: how many bare compare-and-swap loops on as many threads the call costs.</p>\n\
+         <em>No breaker</em>: what the loop takes, or the service behind the layer, which is in both numbers. <em>In CAS</em>: how many bare compare-and-swap loops on as many threads the call costs.</p>\n\
          <div class=scroll><table><tr><th class=name>workload<th>window<th>threads<th>breakers<th>cutout\
-         <th>fastest peer<th class=name>which<th>times<th>in CAS\n",
+         <th>fastest peer<th class=name>which<th>times<th>no breaker<th>in CAS\n",
     );
     for standing in standing::all(rows) {
         let ours = standing.ours;
@@ -35,7 +35,7 @@ pub(super) fn standings(rows: &[Row]) -> String {
         let behind = times.is_some_and(|times| times < 1.0);
         let _ = writeln!(
             html,
-            "<tr{}><td class=name>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td class=name>{}<td>{}<td>{}",
+            "<tr{}><td class=name>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td class=name>{}<td>{}<td>{}<td>{}",
             if behind { " class=behind" } else { "" },
             ours.workload,
             window(ours.window),
@@ -45,6 +45,7 @@ pub(super) fn standings(rows: &[Row]) -> String {
             nanos(standing.peer.and_then(|peer| peer.ns_per_call_median)),
             standing.peer.map_or("none has it", |peer| &peer.name),
             dash(times.map(|times| format!("{times:.1}"))),
+            nanos(standing.bare.and_then(|bare| bare.ns_per_call_median)),
             dash(standing.in_floors().map(|floors| format!("{floors:.1}"))),
         );
     }
