@@ -45,6 +45,7 @@ mod permit;
 mod refusal;
 #[cfg(feature = "registry")]
 pub mod registry;
+mod restore;
 #[cfg(feature = "router")]
 pub mod router;
 mod rules;
