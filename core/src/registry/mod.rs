@@ -74,6 +74,31 @@ const LOOKS_IN_A_SWEEP: usize = 256;
 ///
 /// It is `Send` and `Sync`; share it by reference or in an `Arc`. Looking up a key that has a breaker
 /// takes no lock and does not allocate. Making a breaker, evicting and reconfiguring take turns.
+///
+/// # Memory ordering
+///
+/// A breaker that is found is whole. The registry orders nothing else.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use cutout::{Config, State};
+/// use cutout::registry::{Registry, RegistryConfig};
+///
+/// let registry = Registry::builder(|tenant: &u32| format!("tenant {tenant}")).build()?;
+/// registry.get_or_create(&7)?.force_open(Some(Duration::from_secs(60)), "over its quota");
+///
+/// // For all keys that have no config of their own, those to come too.
+/// let breaker = Config { failure_ratio: Some(0.2), ..Config::default() };
+/// registry.reconfigure(RegistryConfig { breaker, ..registry.config() })?;
+/// registry.reconfigure_key(8, Some(Config::low_traffic()))?;
+///
+/// // For a dashboard.
+/// registry.for_each(|tenant, breaker| println!("{tenant}: {}", breaker.state()));
+/// assert_eq!(registry.get(&7).unwrap().state(), State::ForcedOpen);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Registry<K, C: Clock = SystemClock, S = RandomState> {
     map: Map<K, C, S>,
     kept: Mutex<Kept<K, C>>,

@@ -37,7 +37,7 @@ impl Attempts {
     }
 
     /// Nothing tried, and a key by which [`Policy::Sticky`](super::Policy::Sticky) and
-    /// the canary's share go. The same key hashes the same in every process.
+    /// the canary's share go. The same key hashes the same in every process, on machines of one kind.
     pub fn for_key(key: impl Hash) -> Self {
         Self::for_hash(sticky::hash(&key))
     }

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use super::Router;
 use super::config::RouterConfig;
 use super::error::RouterError;
-use super::queue::{Queue, Seat};
+use super::queue::{Place, Queue};
 use super::target::{Member, Role, Target};
 use crate::clock::Clock;
 use crate::sync::Relaxed;
 
-pub(super) fn seat<T, C: Clock>(target: Target<T, C>, id: u64) -> Seat<T, C> {
-    Seat {
+pub(super) fn place<T, C: Clock>(target: Target<T, C>, id: u64) -> Place<T, C> {
+    Place {
         weight: target.weight,
         role: target.role,
         member: Member::new(target, id),
@@ -25,7 +25,29 @@ impl<T, C: Clock> Router<T, C> {
     /// The targets in the order of the queue.
     pub fn members(&self) -> Vec<Member<T, C>> {
         let queue = self.queue.load();
-        queue.seats.iter().map(|seat| seat.member.clone()).collect()
+        queue
+            .places
+            .iter()
+            .map(|place| place.member.clone())
+            .collect()
+    }
+
+    /// The queue as it is: the targets in their order, with weights and roles.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::router::Router;
+    ///
+    /// fn show<T>(router: &Router<T>) {
+    ///     for place in router.places() {
+    ///         let member = &place.member;
+    ///         println!("{}: {}, {} in flight", member.name(), member.breaker().state(), member.in_flight());
+    ///     }
+    /// }
+    /// ```
+    pub fn places(&self) -> Vec<Place<T, C>> {
+        self.queue.load().places.clone()
     }
 
     /// The config in force.
@@ -39,7 +61,7 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// [`RouterError::Config`] for an illegal config, which changes nothing.
     pub fn reconfigure(&self, config: RouterConfig) -> Result<(), RouterError> {
-        self.change(|queue| Ok((Queue::new(config, queue.seats.clone())?, ())))
+        self.change(|queue| Ok((Queue::new(config, queue.places.clone())?, ())))
     }
 
     /// Adds a target at the end of the queue.
@@ -70,13 +92,13 @@ impl<T, C: Clock> Router<T, C> {
         position: Option<usize>,
         target: Target<T, C>,
     ) -> Result<Member<T, C>, RouterError> {
-        let added = seat(target, self.next_id.fetch_add(1, Relaxed));
+        let added = place(target, self.next_id.fetch_add(1, Relaxed));
         self.change(|queue| {
-            let position = position.unwrap_or(queue.seats.len());
-            queue.check_position(position, queue.seats.len())?;
-            let mut seats = queue.seats.clone();
-            seats.insert(position, added.clone());
-            Ok((Queue::new(queue.config, seats)?, added.member.clone()))
+            let position = position.unwrap_or(queue.places.len());
+            queue.check_position(position, queue.places.len())?;
+            let mut places = queue.places.clone();
+            places.insert(position, added.clone());
+            Ok((Queue::new(queue.config, places)?, added.member.clone()))
         })
     }
 
@@ -89,9 +111,9 @@ impl<T, C: Clock> Router<T, C> {
     /// ordinary target would be left.
     pub fn remove(&self, name: &str) -> Result<Member<T, C>, RouterError> {
         self.change(|queue| {
-            let mut seats = queue.seats.clone();
-            let removed = seats.remove(queue.position(name)?);
-            Ok((Queue::new(queue.config, seats)?, removed.member))
+            let mut places = queue.places.clone();
+            let removed = places.remove(queue.position(name)?);
+            Ok((Queue::new(queue.config, places)?, removed.member))
         })
     }
 
@@ -103,11 +125,11 @@ impl<T, C: Clock> Router<T, C> {
     pub fn move_to(&self, name: &str, position: usize) -> Result<(), RouterError> {
         self.change(|queue| {
             let from = queue.position(name)?;
-            queue.check_position(position, queue.seats.len() - 1)?;
-            let mut seats = queue.seats.clone();
-            let moved = seats.remove(from);
-            seats.insert(position, moved);
-            Ok((Queue::new(queue.config, seats)?, ()))
+            queue.check_position(position, queue.places.len() - 1)?;
+            let mut places = queue.places.clone();
+            let moved = places.remove(from);
+            places.insert(position, moved);
+            Ok((Queue::new(queue.config, places)?, ()))
         })
     }
 
@@ -117,7 +139,7 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// [`RouterError::UnknownName`], or [`RouterError::Config`] for an illegal weight.
     pub fn set_weight(&self, name: &str, weight: u32) -> Result<(), RouterError> {
-        self.change_seat(name, |seat| seat.weight = weight)
+        self.change_place(name, |place| place.weight = weight)
     }
 
     /// Gives a target another role, say a canary that has proved itself.
@@ -127,14 +149,18 @@ impl<T, C: Clock> Router<T, C> {
     /// [`RouterError::UnknownName`], or [`RouterError::LastTarget`] when no
     /// ordinary target would be left.
     pub fn set_role(&self, name: &str, role: Role) -> Result<(), RouterError> {
-        self.change_seat(name, |seat| seat.role = role)
+        self.change_place(name, |place| place.role = role)
     }
 
-    fn change_seat(&self, name: &str, change: impl Fn(&mut Seat<T, C>)) -> Result<(), RouterError> {
+    fn change_place(
+        &self,
+        name: &str,
+        change: impl Fn(&mut Place<T, C>),
+    ) -> Result<(), RouterError> {
         self.change(|queue| {
-            let mut seats = queue.seats.clone();
-            change(&mut seats[queue.position(name)?]);
-            Ok((Queue::new(queue.config, seats)?, ()))
+            let mut places = queue.places.clone();
+            change(&mut places[queue.position(name)?]);
+            Ok((Queue::new(queue.config, places)?, ()))
         })
     }
 

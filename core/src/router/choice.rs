@@ -98,7 +98,26 @@ impl<T, C: Clock> Choice<T, C> {
     }
 
     /// The permit by itself, for a wrapper that settles it, and what counts the call
-    /// as in flight until it is dropped.
+    /// as in flight until it is dropped. No permit for a call that is not guarded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cutout::Breaker;
+    /// use cutout::router::{Attempts, Router, RouterConfig, Target};
+    ///
+    /// let breaker = Arc::new(Breaker::builder().build()?);
+    /// let router = Router::new(RouterConfig::default(), [Target::new("only", "10.0.0.7", breaker)])?;
+    /// let (permit, target) = router.choose(&mut Attempts::new())?.into_parts();
+    /// let call = std::thread::spawn(move || {
+    ///     println!("calling {}", target.payload());
+    ///     permit.map(|permit| permit.success())
+    /// });
+    /// call.join().unwrap();
+    /// assert_eq!(router.members()[0].in_flight(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_parts(mut self) -> (Option<OwnedPermit<C>>, InFlight<T, C>) {
         let owned = |token| OwnedPermit::new(Arc::clone(self.breaker()), token);
         let permit = self.token.map(owned);

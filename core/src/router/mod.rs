@@ -39,6 +39,56 @@
 //! assert_eq!(attempts.tried(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Router::call`] and [`Router::call_async`] are this loop, with a [`Verdict`] on each result: what the breaker is
+//! told, and whether the request moves on. The two are not the same question: a refused
+//! password ends the request and says nothing of the target.
+//!
+//! # Who is asked, in which order
+//!
+//! 1. The canaries, for the requests that are theirs
+//!    ([`canary_basis_points`](RouterConfig::canary_basis_points)). A canary in trouble rejects,
+//!    and its share goes on to the next.
+//! 2. The ordinary targets, in the order of the [`Policy`]. One that has just recovered may be
+//!    passed over while its share grows back ([`ramp`](RouterConfig::ramp)).
+//! 3. The last resorts, even when their own breakers reject.
+//!
+//! A half-open target is asked when it is its turn, and gets its probes and no more: calls in excess
+//! are rejected by its breaker and go on. Under [`Policy::Priority`] that is how the calls
+//! fail back: the first call after the wait is the probe, and when it has passed, the
+//! calls are back.
+//!
+//! When all reject, [`NoTarget::Rejected`] has the rejection that ends first, for a `Retry-After`.
+//!
+//! # Changing the queue
+//!
+//! Targets are [added](Router::add), [removed](Router::remove) and [moved](Router::move_to), and
+//! the config is [replaced](Router::reconfigure), while calls go on. Each change is one step: a choice sees the queue
+//! before it or after it. Calls in flight end as if nothing had happened. The last ordinary target stays.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use cutout::Breaker;
+//! use cutout::router::{Role, Router, RouterConfig, Target};
+//!
+//! let breaker = || Breaker::builder().build().map(Arc::new);
+//! let config = RouterConfig { canary_basis_points: 500, ..RouterConfig::default() };
+//! let router = Router::new(config, [Target::new("v1", (), breaker()?)])?;
+//!
+//! // One request in twenty goes to the new version ...
+//! router.add(Target::new("v2", (), breaker()?).role(Role::Canary))?;
+//! // ... and when it has proved itself, all do.
+//! router.set_role("v2", Role::Ordinary)?;
+//! let v1 = router.remove("v1")?;
+//! assert_eq!(v1.in_flight(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it costs
+//!
+//! A choice takes no lock and does not allocate. It reads a snapshot of the queue, looks at the targets that it needs to, asks one
+//! breaker, or more if the first rejects, and takes one reference to the target. All policies but
+//! [`Policy::Priority`] also write down whose turn it was, in a line that all threads share.
 
 mod attempts;
 mod call;
@@ -65,6 +115,7 @@ pub use call::{RouteError, Verdict};
 pub use choice::{Choice, InFlight};
 pub use config::{Policy, RouterConfig};
 pub use error::{NoTarget, RouterError};
+pub use queue::Place;
 pub use target::{Member, Role, Target};
 
 use crate::clock::{Clock, SystemClock};
@@ -77,7 +128,31 @@ use search::Search;
 ///
 /// It is `Send` and `Sync` when the payloads are; share it by reference or in an
 /// `Arc`. Choosing takes no lock and does not allocate; it reads a snapshot of the queue, so a
-/// change of the queue never waits for calls, nor calls for it.
+/// change of the queue never waits for calls, nor calls for it. Changes made at once are all made,
+/// one after the other.
+///
+/// # Memory ordering
+///
+/// Whoever sees a queue sees all of it. In flight counts and turns order nothing.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use cutout::Breaker;
+/// use cutout::router::{Attempts, Policy, Router, RouterConfig, Target};
+///
+/// let breaker = || Breaker::builder().build().map(Arc::new);
+/// let config = RouterConfig { policy: Policy::Weighted, ..RouterConfig::default() };
+/// let router = Router::new(config, [
+///     Target::new("large", 16, breaker()?).weight(3),
+///     Target::new("small", 4, breaker()?),
+/// ])?;
+/// let choose = || router.choose(&mut Attempts::new()).map(|choice| choice.name().to_owned());
+/// let names: Result<Vec<_>, _> = (0..4).map(|_| choose()).collect();
+/// assert_eq!(names?, ["large", "small", "large", "large"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Router<T, C: Clock = SystemClock> {
     queue: ArcSwap<Queue<T, C>>,
     /// The id of the next target to be added.
@@ -97,13 +172,13 @@ impl<T, C: Clock> Router<T, C> {
         config: RouterConfig,
         targets: impl IntoIterator<Item = Target<T, C>>,
     ) -> Result<Self, RouterError> {
-        let seats: Vec<_> = (0..)
+        let places: Vec<_> = (0..)
             .zip(targets)
-            .map(|(id, target)| change::seat(target, id))
+            .map(|(id, target)| change::place(target, id))
             .collect();
-        let next_id = seats.len() as u64;
+        let next_id = places.len() as u64;
         Ok(Self {
-            queue: ArcSwap::from_pointee(Queue::new(config, seats)?),
+            queue: ArcSwap::from_pointee(Queue::new(config, places)?),
             next_id: AtomicU64::new(next_id),
             canary_turn: AtomicU64::new(0),
         })
@@ -120,6 +195,23 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// [`NoTarget::Rejected`] with the rejection that ends first, or
     /// [`NoTarget::Exhausted`] when the request has tried all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use cutout::Breaker;
+    /// use cutout::router::{Attempts, Router, RouterConfig, Target};
+    ///
+    /// let breaker = Arc::new(Breaker::builder().build()?);
+    /// breaker.force_open(Some(Duration::from_secs(30)), "maintenance");
+    /// let router = Router::new(RouterConfig::default(), [Target::new("only", (), breaker)])?;
+    /// let none = router.choose(&mut Attempts::new()).unwrap_err();
+    /// let wait = none.retry_after().expect("it has an end");
+    /// println!("503 with Retry-After: {}", wait.as_secs());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn choose(&self, attempts: &mut Attempts) -> Result<Choice<T, C>, NoTarget> {
         let queue = self.queue.load();
@@ -163,7 +255,7 @@ impl<T, C: Clock> Router<T, C> {
         let queue = self.queue.load();
         let canary = self.is_canary(&queue, attempts);
         let mut search = Search::new(&queue, attempts, &mut rejected);
-        search.retain(|position| eligible(queue.seats[position].member.payload()));
+        search.retain(|position| eligible(queue.places[position].member.payload()));
         search.run(canary)
     }
 

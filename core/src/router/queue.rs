@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::config::{Policy, RouterConfig};
 use super::error::RouterError;
@@ -9,16 +10,19 @@ use super::positions::Positions;
 use super::sticky::Draw;
 use super::target::{Member, Role, check_weight};
 use super::turns::Turns;
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 
-/// A target's place in the queue.
-pub(super) struct Seat<T, C: Clock> {
-    pub(super) member: Member<T, C>,
-    pub(super) weight: u32,
-    pub(super) role: Role,
+/// A target and its place in a queue, as it was at one moment.
+pub struct Place<T, C: Clock = SystemClock> {
+    /// The target.
+    pub member: Member<T, C>,
+    /// Its weight.
+    pub weight: u32,
+    /// Its role.
+    pub role: Role,
 }
 
-impl<T, C: Clock> Clone for Seat<T, C> {
+impl<T, C: Clock> Clone for Place<T, C> {
     fn clone(&self) -> Self {
         Self {
             member: self.member.clone(),
@@ -27,9 +31,19 @@ impl<T, C: Clock> Clone for Seat<T, C> {
     }
 }
 
+impl<T, C: Clock> fmt::Debug for Place<T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place")
+            .field("member", &self.member)
+            .field("weight", &self.weight)
+            .field("role", &self.role)
+            .finish()
+    }
+}
+
 pub(super) struct Queue<T, C: Clock> {
     pub(super) config: RouterConfig,
-    pub(super) seats: Vec<Seat<T, C>>,
+    pub(super) places: Vec<Place<T, C>>,
     /// By which keys find their target.
     pub(super) draws: Vec<Draw>,
     pub(super) all: Positions,
@@ -46,40 +60,40 @@ pub(super) struct Lane {
 
 impl<T, C: Clock> Queue<T, C> {
     /// A queue in which every target's name and weight has been checked.
-    pub(super) fn new(config: RouterConfig, seats: Vec<Seat<T, C>>) -> Result<Self, RouterError> {
+    pub(super) fn new(config: RouterConfig, places: Vec<Place<T, C>>) -> Result<Self, RouterError> {
         config.validate()?;
-        if seats.len() > Positions::MAX {
+        if places.len() > Positions::MAX {
             return Err(RouterError::Full);
         }
-        for (position, seat) in seats.iter().enumerate() {
-            check_weight(seat.weight)?;
-            let name = &seat.member.upstream().name;
-            if seats[..position]
+        for (position, place) in places.iter().enumerate() {
+            check_weight(place.weight)?;
+            let name = &place.member.upstream().name;
+            if places[..position]
                 .iter()
                 .any(|earlier| earlier.member.upstream().name == *name)
             {
                 return Err(RouterError::DuplicateName(Arc::clone(name)));
             }
         }
-        let all = Positions::below(seats.len());
+        let all = Positions::below(places.len());
         let lane = |role| Lane {
-            members: all.filter(|position| seats[position].role == role),
-            turns: Turns::new(seats.iter().map(|seat| match config.policy {
+            members: all.filter(|position| places[position].role == role),
+            turns: Turns::new(places.iter().map(|place| match config.policy {
                 Policy::Priority | Policy::RoundRobin => 1,
-                _ => seat.weight,
+                _ => place.weight,
             })),
         };
         let queue = Self {
             ordinary: lane(Role::Ordinary),
             canary: lane(Role::Canary),
             last_resort: lane(Role::LastResort),
-            draws: seats
+            draws: places
                 .iter()
-                .map(|seat| Draw::new(seat.member.name(), seat.weight))
+                .map(|place| Draw::new(place.member.name(), place.weight))
                 .collect(),
             all,
             config,
-            seats,
+            places,
         };
         if queue.ordinary.members.is_empty() {
             return Err(RouterError::LastTarget);
@@ -88,8 +102,8 @@ impl<T, C: Clock> Queue<T, C> {
     }
 
     pub(super) fn position(&self, name: &str) -> Result<usize, RouterError> {
-        let is_named = |seat: &Seat<T, C>| &*seat.member.upstream().name == name;
-        self.seats
+        let is_named = |place: &Place<T, C>| &*place.member.upstream().name == name;
+        self.places
             .iter()
             .position(is_named)
             .ok_or_else(|| RouterError::UnknownName(name.into()))
@@ -101,7 +115,7 @@ impl<T, C: Clock> Queue<T, C> {
         }
         Err(RouterError::NoSuchPosition {
             position,
-            len: self.seats.len(),
+            len: self.places.len(),
         })
     }
 }

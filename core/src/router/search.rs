@@ -45,7 +45,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         let mut eligible = queue.all;
         if attempts.tried() > 0 {
             eligible = eligible
-                .filter(|position| !attempts.has_tried(queue.seats[position].member.entry().id));
+                .filter(|position| !attempts.has_tried(queue.places[position].member.entry().id));
         }
         Self {
             queue,
@@ -71,7 +71,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         found = found.or_else(|| self.ask(&queue.ordinary, self.eligible));
         match found.or_else(|| self.resort()) {
             Some(found) => {
-                let entry = queue.seats[found.position].member.entry();
+                let entry = queue.places[found.position].member.entry();
                 self.attempts.add(entry.id);
                 Ok(Choice::new(&entry.upstream, found.token))
             }
@@ -87,7 +87,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         let mut deferred = Positions::NONE;
         while let Some(turn) = self.pick(lane, left) {
             left.remove(turn.position);
-            let entry = self.queue.seats[turn.position].member.entry();
+            let entry = self.queue.places[turn.position].member.entry();
             if entry
                 .ramp
                 .defers(&entry.upstream.breaker, self.queue.config.ramp)
@@ -110,11 +110,11 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     /// The next target to ask by the policy.
     #[inline]
     fn pick(&self, lane: &Lane, among: Positions) -> Option<Turn> {
-        let seats = &self.queue.seats;
+        let places = &self.queue.places;
         match (self.queue.config.policy, self.attempts.key()) {
             (Policy::Priority, _) => among.first().map(Turn::none),
             (Policy::LeastInFlight, _) => lane.turns.least(among, |position| {
-                seats[position].member.in_flight() as u64 + 1
+                places[position].member.in_flight() as u64 + 1
             }),
             (Policy::Sticky, Some(key)) => {
                 let nearest = among.least(|position| self.queue.draws[position].distance(key));
@@ -134,7 +134,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     #[inline]
     fn reserve(&mut self, lane: &Lane, turn: Turn) -> Option<Found> {
         let position = turn.position;
-        let entry = self.queue.seats[position].member.entry();
+        let entry = self.queue.places[position].member.entry();
         let token = match entry.upstream.breaker.admit() {
             Ok(token) => {
                 if token.stamp().is_probe() {
@@ -168,7 +168,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
 
     #[cold]
     fn note(&mut self, position: usize, rejected: Rejected) {
-        let member = &self.queue.seats[position].member;
+        let member = &self.queue.places[position].member;
         member.entry().ramp.interrupt();
         (self.watcher)(member, &rejected);
         if self
@@ -183,7 +183,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     fn give_up(&self) -> NoTarget {
         match self.rejected {
             Some((position, rejected)) => NoTarget::Rejected {
-                name: Arc::clone(&self.queue.seats[position].member.upstream().name),
+                name: Arc::clone(&self.queue.places[position].member.upstream().name),
                 rejected,
             },
             None => NoTarget::Exhausted {

@@ -24,7 +24,7 @@ pub(super) fn must_stay_in_use<T, C: Clock>(queue: &Queue<T, C>, position: usize
 
 #[cold]
 fn is_beyond<T, C: Clock>(limit: usize, queue: &Queue<T, C>, position: usize) -> bool {
-    let wait = |position: usize| wait_of(queue.seats[position].member.breaker());
+    let wait = |position: usize| wait_of(queue.places[position].member.breaker());
     let Some(own) = wait(position) else {
         // It has recovered since it rejected.
         return false;

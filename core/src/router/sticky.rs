@@ -2,8 +2,7 @@
 
 use core::hash::{Hash, Hasher};
 
-/// A hash that is the same in every process and every build, so that a key stays
-/// where it is over restarts.
+/// A hash without a seed, so that a key stays where it is over restarts.
 pub(super) fn hash(key: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = Stable(0xcbf2_9ce4_8422_2325);
     key.hash(&mut hasher);
@@ -49,7 +48,7 @@ impl Draw {
 }
 
 /// `-log2(drawn / 2^64)`, off by at most 0.00005. Unlike the one of the platform's
-/// library it is the same everywhere, and it takes a third of the time.
+/// library it is the same everywhere, and it takes less time.
 #[inline]
 fn negative_log2(drawn: u64) -> f64 {
     let drawn = drawn | 1;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::ManualClock;
-use cutout::router::{Attempts, NoTarget, Policy, Role, Router, RouterConfig, RouterError};
+use cutout::router::{Attempts, NoTarget, Place, Policy, Role, Router, RouterConfig, RouterError};
 
 use super::{Routes, by, choose, router, target};
 
@@ -32,6 +32,28 @@ fn targets_are_added_moved_and_removed_in_use() {
     in_flight.success();
     assert_eq!(removed.in_flight(), 0);
     assert_eq!(removed.breaker().snapshot().counts().samples, 1);
+}
+
+#[test]
+fn places_show_weights_and_roles() {
+    let clock = ManualClock::new();
+    let router = router(&clock, by(Policy::Weighted), &["a", "b"]);
+    router.set_weight("b", 7).unwrap();
+    router
+        .insert(1, target(&clock, "new").role(Role::Canary))
+        .unwrap();
+    let shown =
+        |place: Place<(), ManualClock>| (place.member.name().to_owned(), place.weight, place.role);
+    let shown: Vec<_> = router.places().into_iter().map(shown).collect();
+    let expected = [
+        ("a", 1, Role::Ordinary),
+        ("new", 1, Role::Canary),
+        ("b", 7, Role::Ordinary),
+    ];
+    assert_eq!(
+        shown,
+        expected.map(|(name, weight, role)| (name.to_owned(), weight, role))
+    );
 }
 
 #[test]
