@@ -131,7 +131,8 @@ impl<K, C: Clock, S> RegistryBuilder<K, C, S> {
 
     /// Adds a listener, to be told of every transition of every breaker, with the breaker's
     /// name. What [`Builder::listener`] says of one breaker's holds for it; breakers
-    /// may call it at the same time. It costs each breaker the memory of a queue of events.
+    /// may call it at the same time. It costs each breaker about 6 kB, for a queue of events; a key
+    /// takes about 0.8 kB without.
     pub fn listener(mut self, listener: impl Fn(&str, &Event) + Send + Sync + 'static) -> Self {
         self.recipe.listeners.push(Arc::new(listener));
         self
