@@ -43,6 +43,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
         settings.max_connections.min(Semaphore::MAX_PERMITS),
     ));
     let graceful = GracefulShutdown::new();
+    let mut serving = JoinSet::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -67,11 +68,12 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
         stream.set_write_timeout(Some(settings.stall_timeout.get()));
         let io = TokioIo::new(Box::pin(stream));
         let connection = graceful.watch(http.serve_connection(io, service));
-        tokio::spawn(async move {
+        serving.spawn(async move {
             // Its errors are the client's: it went away, or it sent what is no HTTP.
             let _: Result<(), _> = connection.await;
             drop(place);
         });
+        while serving.try_join_next().is_some() {}
     }
     drop(listener);
     gateway.drain();
@@ -81,6 +83,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
         .is_err()
     {
         tracing::warn!("some requests did not end in time and are cut off");
+        serving.shutdown().await;
     }
     gateway.store.close();
 }

@@ -79,8 +79,12 @@ pub(crate) async fn send(ask: &Ask, rate: u32, length: Duration, figures: &Arc<M
 }
 
 async fn one(client: &Client, request: Request<Full<Bytes>>, stream: bool) -> End {
-    let Ok(response) = client.send(request).await else {
-        return End::Lost;
+    let response = match client.send(request).await {
+        Ok(response) => response,
+        Err(error) => {
+            eprintln!("lost: {error:?}");
+            return End::Lost;
+        }
     };
     let status = response.status();
     let Ok(body) = response.into_body().collect().await else {

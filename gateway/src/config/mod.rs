@@ -60,7 +60,8 @@ pub struct Server {
     pub max_requests: usize,
     /// How many answers may be streaming at once; more get 503.
     pub max_streams: usize,
-    /// How long a client may take to send the head of a request.
+    /// How long a client may take to send the head of a request, and how long its connection may stay unused: longer than
+    /// clients keep theirs, so that none sends a request on one that is just being closed.
     pub header_timeout: Span,
     /// How long a client may take to send the body of a request.
     pub body_timeout: Span,
@@ -83,7 +84,7 @@ impl Default for Server {
             max_connections: 4096,
             max_requests: 4096,
             max_streams: 1024,
-            header_timeout: Span::seconds(10),
+            header_timeout: Span::seconds(75),
             body_timeout: Span::seconds(30),
             stall_timeout: Span::seconds(30),
             drain_timeout: Span::seconds(30),

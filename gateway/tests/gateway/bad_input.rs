@@ -242,3 +242,56 @@ async fn a_provider_that_closes_its_half_or_speaks_no_http_is_a_failure() {
             .unwrap();
     }
 }
+
+/// Reads one request with a body of this length.
+async fn read_request(socket: &mut TcpStream, length: usize) -> bool {
+    let mut request = Vec::new();
+    loop {
+        let head = request.windows(4).position(|part| part == b"\r\n\r\n");
+        if head.is_some_and(|head| request.len() >= head + 4 + length) {
+            return true;
+        }
+        if socket.read_buf(&mut request).await.unwrap_or(0) == 0 {
+            return false;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_was_sent_is_not_sent_again_behind_the_retries_back() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let body = chat("m", false);
+    let length = body.len();
+    let counted = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counting = std::sync::Arc::clone(&counted);
+    tokio::spawn(async move {
+        // Each connection answers once and closes when it has read a second request.
+        while let Ok((mut socket, _)) = listener.accept().await {
+            for turn in 0..2 {
+                if !read_request(&mut socket, length).await {
+                    break;
+                }
+                counting.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+                if turn == 0 {
+                    socket.write_all(answer.as_bytes()).await.unwrap();
+                }
+            }
+        }
+    });
+    let rig = Rig::start(&(provider("a", &url, "") + &route("m", &["a"], ""))).await;
+    assert_eq!(rig.chat("m").await.status, StatusCode::OK);
+    assert_eq!(rig.chat("m").await.error(), "provider_unreachable");
+    assert_eq!(counted.load(std::sync::atomic::Ordering::SeqCst), 2);
+    assert_eq!(rig.window("a"), "sf");
+}
+
+#[tokio::test]
+async fn a_provider_that_speaks_no_tls_where_it_should_is_a_failure() {
+    let a = fake(Mood::Well).await;
+    let url = a.url().replace("http://", "https://");
+    let rig = Rig::start(&(provider("a", &url, "") + &route("m", &["a"], ""))).await;
+    assert_eq!(rig.chat("m").await.error(), "provider_unreachable");
+    assert_eq!((a.calls(), rig.window("a").as_str()), (0, "f"));
+}

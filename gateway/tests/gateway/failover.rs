@@ -42,6 +42,19 @@ async fn a_key_that_is_refused_or_a_model_that_is_missing_moves_on_too() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_at_fault_itself_does_not_move_on() {
+    for status in [400, 413, 422] {
+        let (rig, a, b) = two(Mood::Refusing(status, None), Mood::Well, "", "").await;
+        let answer = rig.chat("m").await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.error().as_str()),
+            (status, "refused_by_provider")
+        );
+        assert_eq!((a.calls(), b.calls()), (1, 0));
+    }
+}
+
+#[tokio::test]
 async fn once_the_first_event_is_out_nothing_moves_on() {
     let (rig, a, b) = two(Mood::Cutting, Mood::Well, "", "").await;
     let answer = rig.stream("m").await;

@@ -183,6 +183,22 @@ async fn a_stream_is_a_success_only_at_its_end() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_a_silent_stream_frees_its_provider_at_once() {
+    let (rig, a) = one(Mood::Stalling, "").await;
+    let response = rig
+        .open(rig.request(Method::POST, "/v1/chat/completions", chat("m", true)))
+        .await;
+    assert_eq!(a.open(), 1);
+    drop(response);
+    // Far sooner than the idle limit of 30 s.
+    until("the provider is let go", || a.open() == 0).await;
+    assert_eq!(
+        (rig.window("a").as_str(), rig.upstream("a").totals().ignored),
+        ("", 1)
+    );
+}
+
+#[tokio::test]
 async fn a_hundred_clients_that_go_away_leave_nothing_behind() {
     let (rig, a) = one(Mood::Hanging, "breaker = { consecutive_failures = 1 }").await;
     let mut asking = Vec::new();

@@ -77,6 +77,10 @@ impl Rig {
             .unwrap();
     }
 
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.task.is_finished()
+    }
+
     pub(crate) fn begin_to_stop(&mut self) {
         let _ = self.stop.take().map(|stop| stop.send(()));
     }

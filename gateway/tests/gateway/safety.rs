@@ -191,6 +191,7 @@ async fn a_stop_lets_streams_end_and_takes_no_new_connections() {
     for _ in 0..20 {
         body.frame().await.unwrap().unwrap();
     }
+    assert!(!rig.has_stopped());
     let address = rig.address;
     until("it is closed to others", || {
         std::net::TcpStream::connect(address).is_err()
@@ -209,4 +210,5 @@ async fn a_stream_that_does_not_end_is_cut_when_the_time_to_drain_is_over() {
         .open(rig.request(Method::POST, "/v1/chat/completions", chat("m", true)))
         .await;
     rig.stop().await;
+    until("the provider is let go", || a.open() == 0).await;
 }
