@@ -293,3 +293,19 @@ fn a_target_on_its_way_back_takes_the_calls_that_no_other_can() {
     trip(&router, "b");
     assert_eq!(count(&successes(&router, 10), "a"), 10);
 }
+
+#[test]
+fn a_probe_begins_the_way_back_even_if_nothing_was_rejected_before() {
+    let clock = ManualClock::new();
+    let config = RouterConfig {
+        ramp: Some(Duration::from_secs(100)),
+        ..by(Policy::Priority)
+    };
+    let router = router(&clock, config, &["a", "b"]);
+    choose(&router).unwrap().failure();
+    clock.advance(WAIT);
+    assert_eq!(successes(&router, 1), ["a"], "the probe");
+    successes(&router, 1);
+    clock.advance(Duration::from_secs(50));
+    assert_eq!(count(&successes(&router, 100), "a"), 50);
+}
