@@ -165,6 +165,17 @@ pub fn relax() {
     thread::yield_now();
 }
 
+/// Into how many shards the core divides threads. One: the time window's lines are not
+/// what is counted here.
+pub const fn shards() -> usize {
+    1
+}
+
+/// The present thread's shard.
+pub const fn shard() -> usize {
+    0
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -193,15 +204,4 @@ mod tests {
         );
         assert_eq!(take(), Counts::default());
     }
-}
-
-/// Into how many shards the core divides threads. One: the time window's lines are not
-/// what is counted here.
-pub const fn shards() -> usize {
-    1
-}
-
-/// The present thread's shard.
-pub const fn shard() -> usize {
-    0
 }
