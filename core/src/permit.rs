@@ -7,7 +7,6 @@ use core::time::Duration;
 use crate::breaker::Breaker;
 use crate::clock::{Clock, SystemClock};
 use crate::outcome::{Outcome, Report, Settled};
-use crate::tally::Ending;
 use crate::word::Stamp;
 
 /// What a permit knows of its call.
@@ -52,46 +51,24 @@ trait Holder {
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
-    #[inline(always)]
+    #[inline]
     fn settle(&self, token: Token, report: Report) -> Settled {
-        self.settle_counted(token, report)
+        Breaker::settle(self, token, report)
     }
 
     fn abandon(&self, token: Token) {
-        self.abandon_counted(token);
+        Breaker::abandon(self, token);
     }
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
-    #[inline(always)]
-    fn settle(&self, token: Token, report: Report) -> Settled {
-        self.settle_counted(token, report)
-    }
-
-    fn abandon(&self, token: Token) {
-        self.abandon_counted(token);
-    }
-}
-
-impl<C: Clock> Breaker<C> {
-    /// Settles a permit, in whatever form it was held.
     #[inline]
-    pub(crate) fn settle_counted(&self, token: Token, report: Report) -> Settled {
-        self.count(token, Ending::of(report.outcome));
+    fn settle(&self, token: Token, report: Report) -> Settled {
         Breaker::settle(self, token, report)
     }
 
-    /// Settles a permit that was dropped.
-    pub(crate) fn abandon_counted(&self, token: Token) {
-        self.count(token, Ending::ABANDONED);
+    fn abandon(&self, token: Token) {
         Breaker::abandon(self, token);
-    }
-
-    #[inline]
-    fn count(&self, token: Token, ending: Ending) {
-        if let Some(tally) = &self.tally {
-            tally.count_ending(ending, token.stamp.is_probe());
-        }
     }
 }
 
@@ -102,9 +79,7 @@ struct Unsettled<H: Holder> {
 }
 
 impl<H: Holder> Unsettled<H> {
-    // Always: where it is not inlined, the permit and the report are first put together in
-    // memory, and a healthy call takes 60 instructions, not 25.
-    #[inline(always)]
+    #[inline]
     fn settle(mut self, report: Report) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle(self.token, report),

@@ -12,6 +12,7 @@ use crate::rules;
 use crate::settings::Terms;
 use crate::state::{Cause, State};
 use crate::sync::Relaxed;
+use crate::tally::Ending;
 use crate::window::count::Slot;
 use crate::word::{HalfOpen, MAX_ATTEMPT, Word};
 
@@ -41,21 +42,54 @@ impl<C: Clock> Settling<'_, C> {
 impl<C: Clock> Breaker<C> {
     #[inline]
     pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
-        let success = report.outcome == Outcome::Success;
+        // Known when it is compiled, for all who say no more than the outcome.
+        if report.elapsed.is_none() && report.retry_after.is_none() {
+            return self.settle_as(token, report.outcome);
+        }
+        self.settle_report(token, report)
+    }
+
+    /// Settles a permit with nothing but an outcome.
+    ///
+    /// All that it hands on fits in registers, so a call takes few instructions more where
+    /// the compiler chooses not to inline it, and no CAS waits for a report to be stored.
+    #[inline]
+    fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::of(outcome), token.stamp().is_probe());
+        }
+        let success = outcome == Outcome::Success;
         let word = self.engine.word.load();
         // A full window of fast successes stays one: the healthy case writes nothing.
         if success && word.is_unmoved_by_success(token.stamp()) {
             return Settled::Recorded;
         }
-        if let Some(slot) = Slot::of_untimed(report.outcome)
+        if let Some(slot) = Slot::of_untimed(outcome)
             && word.records_untimed(token.stamp())
+            && !word.is_by_time()
+            && self.engine.record_untimed(word, token.stamp(), slot)
         {
-            if word.is_by_time() {
-                return self.settle_by_time(word, token, slot, report);
-            }
-            if self.engine.record_untimed(word, token.stamp(), slot) {
-                return Settled::Recorded;
-            }
+            return Settled::Recorded;
+        }
+        self.settle_otherwise(token, outcome)
+    }
+
+    #[inline(never)]
+    fn settle_otherwise(&self, token: Token, outcome: Outcome) -> Settled {
+        let word = self.engine.word.load();
+        if let Some(slot) = Slot::of_untimed(outcome)
+            && word.records_untimed(token.stamp())
+            && word.is_by_time()
+        {
+            return self.settle_by_time(word, token, slot, outcome.into());
+        }
+        self.settle_by_state(token, Some(outcome.into()))
+    }
+
+    #[inline(never)]
+    fn settle_report(&self, token: Token, report: Report) -> Settled {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
         }
         self.settle_by_state(token, Some(report))
     }
@@ -110,6 +144,9 @@ impl<C: Clock> Breaker<C> {
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token) {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::ABANDONED, token.stamp().is_probe());
+        }
         self.settle_by_state(token, None);
     }
 

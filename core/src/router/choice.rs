@@ -67,7 +67,7 @@ impl<T, C: Clock> Choice<T, C> {
     #[inline]
     pub fn done(mut self, report: impl Into<Report>) -> Settled {
         match self.token.take() {
-            Some(token) => self.call.0.breaker.settle_counted(token, report.into()),
+            Some(token) => self.call.0.breaker.settle(token, report.into()),
             None => Settled::Ignored,
         }
     }
@@ -130,7 +130,7 @@ impl<T, C: Clock> Drop for Choice<T, C> {
     #[inline]
     fn drop(&mut self) {
         if let Some(token) = self.token.take() {
-            self.call.0.breaker.abandon_counted(token);
+            self.call.0.breaker.abandon(token);
         }
     }
 }
