@@ -87,10 +87,11 @@ impl<T, C: Clock> Queue<T, C> {
             ordinary: lane(Role::Ordinary),
             canary: lane(Role::Canary),
             last_resort: lane(Role::LastResort),
-            draws: places
-                .iter()
-                .map(|place| Draw::new(place.member.name(), place.weight))
-                .collect(),
+            draws: Draw::of_all(
+                places
+                    .iter()
+                    .map(|place| (place.member.name(), place.weight)),
+            ),
             all,
             config,
             places,

@@ -64,26 +64,37 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     #[inline]
     pub(super) fn run(&mut self, canary: bool) -> Result<Choice<T, C>, NoTarget> {
         let queue = self.queue;
-        let mut found = None;
-        if canary {
-            found = self.ask(&queue.canary, self.eligible);
+        if canary && let Some(found) = self.ask_seldom(&queue.canary) {
+            return Ok(self.choose(found));
         }
-        found = found.or_else(|| self.ask(&queue.ordinary, self.eligible));
-        match found.or_else(|| self.resort()) {
-            Some(found) => {
-                let entry = queue.places[found.position].member.entry();
-                self.attempts.add(entry.id);
-                Ok(Choice::new(&entry.upstream, found.token))
-            }
+        if let Some(found) = self.ask(&queue.ordinary) {
+            return Ok(self.choose(found));
+        }
+        match self.resort() {
+            Some(found) => Ok(self.choose(found)),
             None => Err(self.give_up()),
         }
     }
 
+    #[inline]
+    fn choose(&mut self, found: Found) -> Choice<T, C> {
+        let entry = self.queue.places[found.position].member.entry();
+        self.attempts.add(entry.id);
+        Choice::new(&entry.upstream, found.token)
+    }
+
+    /// [`ask`](Self::ask), for a lane that few requests come to.
+    #[inline(never)]
+    fn ask_seldom(&mut self, lane: &Lane) -> Option<Found> {
+        self.ask(lane)
+    }
+
     /// Asks the targets of a lane one after the other: those that are still on
     /// their way back to their full share once more when all others reject.
-    #[inline]
-    fn ask(&mut self, lane: &Lane, eligible: Positions) -> Option<Found> {
-        let mut left = eligible.and(lane.members);
+    // Inlined so that what is found stays in registers.
+    #[inline(always)]
+    fn ask(&mut self, lane: &Lane) -> Option<Found> {
+        let mut left = self.eligible.and(lane.members);
         let mut deferred = Positions::NONE;
         while let Some(turn) = self.pick(lane, left) {
             left.remove(turn.position);
@@ -131,7 +142,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn reserve(&mut self, lane: &Lane, turn: Turn) -> Option<Found> {
         let position = turn.position;
         let entry = self.queue.places[position].member.entry();
@@ -159,7 +170,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     fn resort(&mut self) -> Option<Found> {
         let lane = &self.queue.last_resort;
         let Turn { position, .. } = self.pick(lane, self.eligible.and(lane.members))?;
-        let admitted = self.ask(lane, self.eligible);
+        let admitted = self.ask_seldom(lane);
         Some(admitted.unwrap_or(Found {
             position,
             token: None,

@@ -1,5 +1,6 @@
 //! Rendezvous hashing: every target is some way off from a key, and the nearest has it.
 
+use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
 /// A hash without a seed, so that a key stays where it is over restarts.
@@ -22,15 +23,21 @@ pub(super) const fn mix(mut bits: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Draw {
     seed: u64,
-    per_weight: f64,
+    /// `None` where all weights are equal, so that they do not matter.
+    per_weight: Option<f64>,
 }
 
 impl Draw {
-    pub(super) fn new(name: &str, weight: u32) -> Self {
-        Self {
+    /// Those of targets with their names and weights.
+    pub(super) fn of_all<'a>(targets: impl Iterator<Item = (&'a str, u32)> + Clone) -> Vec<Self> {
+        let mut weights = targets.clone().map(|(_, weight)| weight);
+        let first = weights.next();
+        let is_even = weights.all(|weight| Some(weight) == first);
+        let draw = |(name, weight): (&str, u32)| Self {
             seed: hash(name),
-            per_weight: f64::from(weight).recip(),
-        }
+            per_weight: (!is_even).then(|| f64::from(weight).recip()),
+        };
+        targets.map(draw).collect()
     }
 
     /// How far the target is from the key. Each target is nearest to the share of the
@@ -41,9 +48,12 @@ impl Draw {
     /// shortest with a chance in proportion to the weight.
     #[inline]
     pub(super) fn distance(&self, key: u64) -> u64 {
-        let distance = negative_log2(mix(key ^ self.seed)) * self.per_weight;
-        // Floats that are not negative are in the order of their bits.
-        distance.to_bits()
+        let drawn = mix(key ^ self.seed);
+        match self.per_weight {
+            // Floats that are not negative are in the order of their bits.
+            Some(per_weight) => (negative_log2(drawn) * per_weight).to_bits(),
+            None => !drawn,
+        }
     }
 }
 
