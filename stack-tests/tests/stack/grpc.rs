@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut};
 use cutout::classify::ErrorsBy;
 use cutout::http::GrpcStatus;
 use cutout::tower::BreakerLayer;
-use cutout::{CallError, Cause, ManualClock, Outcome, Rejected, State};
+use cutout::{CallError, Cause, Outcome, Rejected, State};
 use futures_util::stream::{self, Stream, StreamExt};
 use http::uri::PathAndQuery;
 use tokio::net::TcpListener;
@@ -149,7 +149,7 @@ macro_rules! client {
             true => Outcome::Timeout,
             false => Outcome::Failure,
         };
-        let layer = BreakerLayer::<_, ManualClock>::new($guarded.breaker.clone())
+        let layer = BreakerLayer::new($guarded.breaker.clone())
             .classify(ErrorsBy::new(GrpcStatus, errors))
             .through_body(GrpcStatus);
         let channel = ServiceBuilder::new().timeout(LIMIT).service($channel);
