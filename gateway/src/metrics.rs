@@ -52,8 +52,16 @@ pub(crate) fn render(gateway: &Gateway) -> String {
         gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
         counter!("gateway_retries_total", "breaker" => name).absolute(upstream.totals().retries);
     }
-    handle.run_upkeep();
     handle.render()
+}
+
+/// Sums up what has been measured, for ever: what is not summed up takes memory until it is asked for, and nobody may ask.
+pub(crate) async fn upkeep() {
+    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(5));
+    loop {
+        ticks.tick().await;
+        handle().run_upkeep();
+    }
 }
 
 /// Installs the recorder of this process, once.

@@ -19,7 +19,7 @@ use crate::admin::Peer;
 use crate::config::watch::watch;
 use crate::face;
 use crate::gateway::Gateway;
-use crate::{checks, webhook};
+use crate::{checks, metrics, webhook};
 
 /// Serves until `stop` ends, then lets requests and streams in flight end.
 ///
@@ -33,6 +33,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     let transitions = gateway.events.subscribe();
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
+    background.spawn(metrics::upkeep());
     let router = face::router(Arc::clone(&gateway));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
