@@ -39,8 +39,8 @@
 //! # Cost
 //!
 //! On the way of a call, nothing; if the breaker counts, one atomic addition in memory
-//! that threads do not share. `observe` takes a snapshot of the breaker and some hundred
-//! nanoseconds for each of its 20 to 50 series.
+//! that threads do not share. `observe` takes a snapshot of the breaker and some 0.2
+//! microseconds for each of its 9 series, 43 if the breaker counts.
 //!
 //! The feature pulls in `metrics`.
 //!

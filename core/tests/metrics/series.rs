@@ -136,6 +136,26 @@ fn the_window_is_shown() {
 }
 
 #[test]
+fn a_time_window_is_shown_too_and_empties_by_itself() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock)
+        .consecutive_failures(None)
+        .window(Window::time(WAIT, 10))
+        .min_calls(100)
+        .build()
+        .unwrap();
+    breaker.allow().unwrap().success();
+    breaker.allow().unwrap().failure();
+    let scraper = Scraper::new();
+    let page = scraper.observe(&breaker).page();
+    assert_eq!(page.value("window_samples", ""), 2.0);
+    assert_eq!(page.value("window_failures", ""), 1.0);
+    clock.advance(WAIT * 2);
+    let page = scraper.observe(&breaker).page();
+    assert_eq!(page.value("window_samples", ""), 0.0);
+}
+
+#[test]
 fn listeners_that_panic_are_shown() {
     let breaker = fragile(&ManualClock::new())
         .listener(|_| std::panic::resume_unwind(Box::new("a bad listener")))
