@@ -85,7 +85,8 @@ pub struct SlowRule {
 /// settled: after the limit at the earliest, and after nine eighths of it at the latest if calls
 /// come. It is counted once: when it returns after all, [`Settled::Overdue`](crate::Settled::Overdue)
 /// says that its outcome changed nothing. Probes are not counted while they are in flight; they have a
-/// lease.
+/// lease. A new limit ([`reconfigure`](crate::Breaker::reconfigure)) is for calls that start under it: those in
+/// flight count when they return, also if they were overdue by the old one.
 ///
 /// It costs each call a clock read and two writes to a line that all threads share; breakers without it
 /// pay nothing.

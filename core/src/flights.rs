@@ -6,6 +6,9 @@
 //! of them are overdue, and whoever first sees the ninth takes them: by one change of the
 //! cell, after which nobody counts its calls again, neither by taking them nor as they return.
 //!
+//! Another limit begins a new era, whose epochs come after those of all others. A permit says in which era
+//! its call is followed; one of another era is not followed any more, and counts when it returns.
+//!
 //! A call is so counted as overdue once it has been in flight for between the limit and nine
 //! eighths of it, as soon after that as any call is admitted or settled; never before the limit.
 //! Within an epoch there is nothing to look for.
@@ -44,8 +47,11 @@ const JUMP: u64 = 1 << 14;
 const WIDTH: usize = 0;
 const ORIGIN: usize = 1;
 const LIMIT: usize = 2;
-const FROM: usize = 3;
-const SLOT_WORDS: usize = 4;
+/// The first epoch of the era.
+const FIRST: usize = 3;
+/// The number of the era, from one on.
+const ERA: usize = 4;
+const SLOT_WORDS: usize = 5;
 
 /// Who is in flight: a line of cells and the latest epoch, and one of the config slots' words.
 #[derive(Debug)]
@@ -66,19 +72,21 @@ pub(crate) struct Flight<'a> {
     flights: &'a Flights,
     generation: u32,
     ruler: Ruler,
-    /// Calls that started before are not followed.
-    from: u64,
+    first: u64,
+    era: u64,
+    /// The config slot that this was read from.
+    slot: usize,
 }
 
 impl Flights {
-    /// All calls are followed; both slots are by this limit.
+    /// Both slots are by this limit.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(limit: u64) -> Self {
         let flights = Self(line::lines(2 * line::CELLS));
         flights.latest().store(FIRST_TICK, Relaxed);
         for slot in 0..2 {
-            flights.write(slot, limit, FIRST_TICK, 0);
+            flights.write(slot, limit, [FIRST_TICK, FIRST_TICK, 1]);
         }
         flights
     }
@@ -94,23 +102,32 @@ impl Flights {
     }
 
     /// Fills a slot that the breaker's word does not go with. Unless the other slot has
-    /// this very limit (`keeps`), only calls are followed that start after `now`.
+    /// this very limit (`keeps`) it is a new era: calls in flight are not followed any more.
     pub(crate) fn fill(&self, slot: usize, limit: u64, keeps: bool, now: u64) {
-        let (origin, from) = if keeps {
-            (self.read(1 - slot, ORIGIN), self.read(1 - slot, FROM))
+        let other = 1 - slot;
+        let timing = if keeps {
+            [ORIGIN, FIRST, ERA].map(|word| self.read(other, word))
         } else {
-            let next = self.latest().load(Acquire).wrapping_add(JUMP);
-            (next.wrapping_sub(now / width(limit)), now.saturating_add(1))
+            // Nobody may have come to an epoch of the last limit yet.
+            let of_both = |word| self.read(slot, word).max(self.read(other, word));
+            let first = self.latest().load(Acquire).max(of_both(FIRST)) + JUMP;
+            [
+                first.wrapping_sub(now / width(limit)),
+                first,
+                of_both(ERA) + 1,
+            ]
         };
-        self.write(slot, limit, origin, from);
+        self.write(slot, limit, timing);
     }
 
-    fn write(&self, slot: usize, limit: u64, origin: u64, from: u64) {
+    fn write(&self, slot: usize, limit: u64, [origin, first, era]: [u64; 3]) {
         for (word, value) in [
             (WIDTH, width(limit)),
             (ORIGIN, origin),
             (LIMIT, limit),
-            (FROM, from),
+            (FIRST, first),
+            // Last: see `Flight::is_whole`.
+            (ERA, era),
         ] {
             // Release: pairs with `read`; whoever sees this value also sees that the
             // breaker's word has left the slot.
@@ -130,6 +147,8 @@ impl Flights {
 
     /// The calls of a generation, by the limit of a slot.
     pub(crate) fn of(&self, slot: usize, generation: u32) -> Flight<'_> {
+        // First: see `Flight::is_whole`.
+        let era = self.read(slot, ERA);
         Flight {
             flights: self,
             generation,
@@ -137,7 +156,9 @@ impl Flights {
                 width: self.read(slot, WIDTH).max(1),
                 origin: self.read(slot, ORIGIN),
             },
-            from: self.read(slot, FROM),
+            first: self.read(slot, FIRST),
+            era,
+            slot,
         }
     }
 }
@@ -148,6 +169,16 @@ pub(crate) fn width(limit: u64) -> u64 {
 }
 
 impl<'a> Flight<'a> {
+    pub(crate) const fn era(self) -> u64 {
+        self.era
+    }
+
+    /// Whether all that was read of the slot is of one limit, given that the breaker's word
+    /// goes with the slot: who has read any of another one finds another era now.
+    fn is_whole(self) -> bool {
+        self.flights.read(self.slot, ERA) == self.era
+    }
+
     /// A cell without calls.
     fn empty(self, epoch: u64) -> u64 {
         TAG.put(Tag::of(self.generation, epoch).bits())
@@ -162,26 +193,35 @@ impl<'a> Flight<'a> {
     pub(crate) fn take_overdue(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
         // Acquire: pairs with the raise; whoever sees an epoch also sees that those
         // which are overdue by then have been taken.
-        let latest = self.flights.latest().load(Acquire);
-        let Some(later) = self.ruler.later(latest, now) else {
+        let mut latest = self.flights.latest().load(Acquire);
+        if self.later(latest, now).is_none() {
             return Some(0);
-        };
+        }
         // A ruler that is not the word's might tell any epoch.
-        if !is_current() {
+        if !(is_current() && self.is_whole()) {
             return None;
         }
-        let mut taken = self.take(latest, later);
-        // A call that has started meanwhile, in an epoch of before, is seen now; one that starts
-        // after this sees the new epoch. If somebody else was faster, so was their look.
-        if self.raise(latest, later) == later {
+        let mut taken = 0;
+        // Somebody else may be faster, by an earlier reading of the clock.
+        while let Some(later) = self.later(latest, now) {
             taken += self.take(latest, later);
+            let raised = self.raise(latest, later);
+            // A call that has started meanwhile, in an epoch of before, is seen now; one that
+            // starts after this sees the new epoch.
+            taken += self.take(latest, later);
+            latest = raised;
         }
         Some(taken)
     }
 
+    /// The epoch at `now`, or the first of the era, if it is later than this one.
+    fn later(self, epoch: u64, now: u64) -> Option<u64> {
+        let later = self.ruler.later(epoch, now).unwrap_or(epoch);
+        Some(later.max(self.first)).filter(|&later| later > epoch)
+    }
+
     /// Takes the calls of epochs that are overdue in this one; `latest` is the latest seen so far.
     fn take(self, latest: u64, present: u64) -> u64 {
-        let first = self.ruler.tick(self.from);
         let mut taken = 0;
         for cell in self.flights.cells() {
             // Acquire: pairs with the exchanges of calls that start and land.
@@ -193,8 +233,8 @@ impl<'a> Flight<'a> {
                     break;
                 }
                 let epoch = latest.wrapping_sub(back);
-                // An epoch from before the limit changed: its calls are not followed any more.
-                let is_foreign = epoch.wrapping_sub(first).cast_signed() < 0;
+                // An epoch of an earlier era: its calls are not followed any more.
+                let is_foreign = epoch.wrapping_sub(self.first).cast_signed() < 0;
                 if !is_foreign && present.wrapping_sub(epoch) < OVERDUE {
                     break;
                 }
@@ -224,9 +264,6 @@ impl<'a> Flight<'a> {
     /// taken. Says when it counts as started, which is later if the clock has stepped back.
     /// `None` if it is late: it has to look at the clock and the breaker's word again.
     pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
-        if now < self.from {
-            return is_current().then_some(now);
-        }
         // Acquire: pairs with the raise in `take_overdue`.
         let mut epoch = self.flights.latest().load(Acquire);
         loop {
@@ -234,7 +271,7 @@ impl<'a> Flight<'a> {
             let cell = self.cell(epoch);
             // Acquire: pairs with the exchanges here.
             let seen = cell.load(Acquire);
-            if !is_current() {
+            if !(is_current() && self.is_whole()) {
                 return None;
             }
             let is_same = seen & !COUNT.mask() == new;
@@ -258,17 +295,24 @@ impl<'a> Flight<'a> {
         let latest = self.flights.latest().fetch_add(0, AcqRel);
         let started = now.max(self.ruler.start(epoch));
         // In an epoch that is long over nobody might look for it.
-        if latest.wrapping_sub(epoch) >= EPOCHS && self.land(started) == Landing::InTime {
+        if latest.wrapping_sub(epoch) >= EPOCHS && self.leave(started) {
             return None;
         }
         Some(started)
     }
 
-    /// A call that started then returns.
-    pub(crate) fn land(self, started: u64) -> Landing {
-        if started < self.from {
-            return Landing::InTime;
+    /// A call of this era that started then returns. `None` if the breaker's word is not
+    /// `is_current` any more: then others may have given up the epoch, and not counted its calls.
+    pub(crate) fn land(self, started: u64, is_current: impl Fn() -> bool) -> Option<Landing> {
+        let lasts = || is_current() && self.is_whole();
+        if lasts() && self.leave(started) {
+            return Some(Landing::InTime);
         }
+        lasts().then_some(Landing::Overdue)
+    }
+
+    /// Ends the flight of a call that started then; false if it has been taken.
+    fn leave(self, started: u64) -> bool {
         let epoch = self.ruler.tick(started);
         let cell = self.cell(epoch);
         loop {
@@ -277,11 +321,11 @@ impl<'a> Flight<'a> {
             let count = COUNT.get(seen);
             // A cell is another epoch's only after its calls have been taken.
             if seen & !COUNT.mask() != self.empty(epoch) || count == TAKEN || count == 0 {
-                return Landing::Overdue;
+                return false;
             }
             let next = if count == TAKEN - 1 { seen } else { seen - 1 };
             if cell.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
-                return Landing::InTime;
+                return true;
             }
         }
     }

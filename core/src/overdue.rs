@@ -33,9 +33,10 @@ impl<C: Clock> Breaker<C> {
     /// must be read anew.
     #[cold]
     pub(crate) fn take_off(&self, word: Word, now: &Reading<'_, C>) -> Option<Token> {
-        self.count_overdue(word, now)?;
-        let started = self.flight(word).start(now.get(), || self.lasts(word))?;
-        Some(Token::timed(word.stamp(), started))
+        let flight = self.count_overdue(word, now)?;
+        let started = flight.start(now.get(), || self.lasts(word))?;
+        let stamp = word.stamp().in_era(flight.era());
+        Some(Token::timed(stamp, started))
     }
 
     /// Ends the flight of a call; `None` as above.
@@ -44,20 +45,23 @@ impl<C: Clock> Breaker<C> {
         if !self.follows(word) {
             return self.lasts(word).then_some(Landing::InTime);
         }
-        self.count_overdue(word, now)?;
-        Some(match token.started() {
-            Some(started) => self.flight(word).land(started),
-            None => Landing::InTime,
-        })
+        let flight = self.count_overdue(word, now)?;
+        match token.started() {
+            Some(started) if token.stamp().era() == flight.era() => {
+                flight.land(started, || self.lasts(word))
+            }
+            // The limit is another since it started.
+            _ => Some(Landing::InTime),
+        }
     }
 
-    /// Counts the calls that are overdue; `None` as above.
-    fn count_overdue(&self, word: Word, now: &Reading<'_, C>) -> Option<()> {
-        let slot = self.engine.terms(word).limits().overdue();
+    /// Counts the calls that are overdue and gives the flights it looked over; `None` as above.
+    fn count_overdue(&self, word: Word, now: &Reading<'_, C>) -> Option<Flight<'_>> {
         let flight = self.flight(word);
+        let slot = self.engine.terms(word).limits().overdue();
         let overdue = flight.take_overdue(now.get(), || self.lasts(word))?;
         let Some(slot) = slot.filter(|_| overdue > 0) else {
-            return Some(());
+            return Some(flight);
         };
         self.enter_overdue(word, slot, overdue, now);
         None

@@ -122,7 +122,7 @@ impl<C: Clock> Breaker<C> {
     ) -> Settled {
         let mut in_run = false;
         // Once its generation is over, an outcome has nothing left to do.
-        while word.stamp() == settling.token.stamp() {
+        while word.has_granted(settling.token.stamp()) {
             match self.engine.judge(word, outcomes, in_run) {
                 Judgement::Stays => return Settled::Recorded,
                 Judgement::Moves(to) => {
@@ -155,23 +155,19 @@ impl<C: Clock> Breaker<C> {
     #[inline(never)]
     fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
         let mut now = Reading::new(self);
-        let mut landing = None;
+        let mut has_landed = false;
         loop {
             let word = self.engine.word.load();
-            if word.stamp() != token.stamp() {
+            if !word.has_granted(token.stamp()) {
                 self.stale.fetch_add(1, Relaxed);
                 return Settled::Stale;
             }
-            if landing.is_none() && word.is_recording() && word.is_timed() {
-                landing = self.land(word, token, &now);
-                match landing {
-                    Some(Landing::InTime) => {}
-                    Some(Landing::Overdue) if self.engine.word.load().stamp() == token.stamp() => {
-                        return Settled::Overdue;
-                    }
-                    // It was stale before it was looked for.
-                    Some(Landing::Overdue) | None => {
-                        (landing, now) = (None, Reading::new(self));
+            if !has_landed && word.is_recording() && word.is_timed() {
+                match self.land(word, token, &now) {
+                    Some(Landing::InTime) => has_landed = true,
+                    Some(Landing::Overdue) => return Settled::Overdue,
+                    None => {
+                        now = Reading::new(self);
                         continue;
                     }
                 }

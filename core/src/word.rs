@@ -73,20 +73,33 @@ const _: () = {
 pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What may be settled by a permit: the mode and generation that granted it.
-/// One bit more says that the mode does not record, which keeps such a
-/// stamp from comparing equal where only those that record are asked for.
+/// One bit more says that the mode does not record, and others in which era the call is
+/// followed, if it is. Either keeps a stamp from comparing equal where only those are asked
+/// for that record and are not timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
-impl Stamp {
-    const RECORDS_NOT: u64 = 1;
+const RECORDS_NOT: Field = Field::lowest(1);
+const ERA: Field = RECORDS_NOT.above(35);
+const _: () = assert!(ERA.mask() & (TIMED.mask() | CLEAN.mask()) == 0);
 
+impl Stamp {
     pub(crate) fn generation(self) -> u32 {
         Word(self.0).generation()
     }
 
     pub(crate) fn is_probe(self) -> bool {
         Word(self.0).state() == State::HalfOpen
+    }
+
+    /// The stamp of a call that is followed in this era, which is not zero.
+    pub(crate) const fn in_era(self, era: u64) -> Self {
+        Self(self.0 | ERA.put(era))
+    }
+
+    /// In which era the call is followed; zero if it is not.
+    pub(crate) const fn era(self) -> u64 {
+        ERA.get(self.0)
     }
 }
 
@@ -183,12 +196,14 @@ impl Word {
 
     #[inline]
     pub(crate) const fn stamp(self) -> Stamp {
-        let not = if self.is_recording() {
-            0
-        } else {
-            Stamp::RECORDS_NOT
-        };
+        let not = RECORDS_NOT.put(!self.is_recording() as u64);
         Stamp(self.0 & (MODE.mask() | GENERATION.mask()) | not)
+    }
+
+    /// Whether a permit of this stamp is not stale.
+    #[inline]
+    pub(crate) const fn has_granted(self, stamp: Stamp) -> bool {
+        self.stamp().0 == stamp.0 & !ERA.mask()
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! A call is counted once: while it hangs, or when it returns.
 
 use crate::configs::{WAIT, window};
-use crate::cutout::{Config, Overdue, Window};
+use crate::cutout::{Config, Overdue, SlowRule, Window};
 use crate::op::{Op, calls, failure, success};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -83,5 +83,65 @@ models! {
             .thread([failure(1)])
             .thread([Op::Reconfigure(longer)])
             .after([Op::Allow(2), Op::Snapshot])
+    };
+
+    /// It starts under the old limit, while the new one is being put in force.
+    a_call_that_starts_while_the_limit_changes_is_counted_once: Reach::both(3) => {
+        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        Scenario::new(followed(3))
+            .sees("recorded, closed g0 [f]/3")
+            .thread([Op::Advance(WAIT), Op::Allow(1)])
+            .thread([Op::Reconfigure(longer)])
+            .after([failure(1), Op::Snapshot])
+    };
+
+    /// Its epoch is of the old limit, and given up by whoever comes along after the change.
+    a_call_that_returns_while_the_limit_changes_is_counted_once: Reach::both(2) => {
+        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        Scenario::new(followed(3))
+            .before([Op::Allow(1), Op::Advance(WAIT / 2)])
+            .sees("recorded ||")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(longer), Op::Allow(2)])
+            .after([Op::Snapshot])
+    };
+
+    /// It looks at the clock only after the others are followed.
+    a_call_from_before_calls_are_followed_is_counted_when_it_returns: Reach::both(3) => {
+        let slow = Some(SlowRule { limit: WAIT * 8, ratio: 1.0 });
+        Scenario::new(Config { slow, ..window(3) })
+            .sees("recorded, closed g0 [f]/3")
+            .thread([Op::Allow(1)])
+            .thread([Op::Reconfigure(Config { slow, ..followed(3) }), Op::Advance(WAIT / 2)])
+            .after([failure(1), Op::Snapshot])
+    };
+
+    /// Both start in an epoch that nobody has seen, one of them in the later of two.
+    calls_that_start_in_two_new_epochs_are_both_followed: Reach::both(2) => Scenario::new(followed(3))
+        .sees("recorded, recorded, closed g0 [f f]/3")
+        .thread([Op::Advance(WAIT / 8), Op::Allow(1)])
+        .thread([Op::Advance(WAIT / 8), Op::Allow(2)])
+        .after([failure(1), failure(2), Op::Snapshot]);
+
+    /// The limit that a call has begun to read may be replaced twice.
+    a_call_is_not_followed_by_a_mix_of_two_limits: Reach::both(2) => {
+        let other = |limit| Config { overdue: Some(Overdue::Timeout(limit)), ..followed(3) };
+        Scenario::new(followed(3))
+            .before([Op::Advance(WAIT * 100)])
+            .sees("[t]/3")
+            .thread([Op::Allow(1)])
+            .thread([Op::Reconfigure(other(WAIT * 2)), Op::Reconfigure(other(WAIT * 64))])
+            .after([Op::Advance(WAIT), Op::Allow(2), Op::Advance(WAIT * 128), Op::Allow(3), Op::Snapshot])
+    };
+
+    /// It may then find the epochs of the last limit, in which it is not followed.
+    a_call_of_a_limit_replaced_twice_is_counted_once: Reach::both(2).with_loads(1) => {
+        let other = |limit| Config { overdue: Some(Overdue::Timeout(limit)), ..followed(4) };
+        Scenario::new(followed(4))
+            .sees("recorded, closed g0 [t f]/4")
+            .sees("overdue, closed g0 [t t]/4")
+            .thread([Op::Allow(1)])
+            .thread([Op::Reconfigure(other(WAIT * 2)), Op::Reconfigure(other(WAIT)), Op::Allow(2)])
+            .after([LATER, Op::Allow(3), failure(1), Op::Snapshot])
     };
 }

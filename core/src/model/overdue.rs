@@ -11,8 +11,8 @@ pub(super) struct Flights {
     started: BTreeMap<u64, Duration>,
     /// The latest epoch seen: a clock that steps back does not bring back an earlier one.
     latest: u64,
-    /// Calls that start before this are not followed.
-    from: Duration,
+    /// Permits before this one are not followed.
+    from: u64,
 }
 
 /// An epoch is an eighth of the limit, and a microsecond at least. The calls of one are
@@ -64,9 +64,6 @@ impl Model {
         let Some(limit) = self.config.overdue_after() else {
             return at;
         };
-        if at < self.flights.from {
-            return at;
-        }
         let epoch = self.flights.latest.saturating_mul(epoch_width(limit));
         let started = at.max(Duration::from_nanos(epoch));
         self.flights.started.insert(permit, started);
@@ -75,17 +72,14 @@ impl Model {
 
     /// Whether a call that returns has been counted as overdue.
     pub(super) fn was_overdue(&mut self, permit: &ModelPermit) -> bool {
-        let followed = self.config.overdue.is_some()
-            && permit
-                .granted
-                .is_some_and(|granted| granted >= self.flights.from);
+        let followed = self.config.overdue.is_some() && permit.number >= self.flights.from;
         followed && self.flights.started.remove(&permit.number).is_none()
     }
 
     /// Another limit: calls in flight are not followed any more.
     pub(super) fn follow_anew(&mut self, at: Duration) {
         self.flights = Flights {
-            from: at + Duration::from_nanos(1),
+            from: self.granted + 1,
             latest: self
                 .config
                 .overdue_after()

@@ -69,6 +69,8 @@ replays! {
         "W=10s/5 M=9 HUNG=1s: a1 +2s s => samples=2 +10s s => samples=1 s(1) => overdue => samples=1";
     calls_in_flight_at_another_limit_count_as_they_return:
         "W=10s/5 M=9 HUNG=8s: a1 +7s HUNG=1s +9s s => samples=1 f(1) => recorded => samples=2";
+    calls_are_followed_anew_although_the_clock_stepped_back:
+        "W=10s/5 M=9 HUNG=8s: +20s s -15s a1 HUNG=4s a2 f(1) => recorded +6s s => samples=4 f(2) => overdue";
     probes_are_not_counted_while_they_are_in_flight:
         "M=1 HUNG=1s L=60s: f +10s a1 +30s => half-open s(1) => closed => samples=0";
 }
