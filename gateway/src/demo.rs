@@ -55,6 +55,9 @@ pub async fn run(listen: SocketAddr, length: Option<Duration>) -> std::io::Resul
         }
         // The load stops first, so that what was asked is answered.
         tasks[2].abort();
+        while !asked.is_settled() {
+            sleep(Duration::from_millis(10)).await;
+        }
     };
     server::serve(Arc::clone(&gateway), listener, stop).await;
     for task in &tasks {
@@ -131,6 +134,15 @@ struct Asked {
     broken: AtomicU64,
 }
 
+impl Asked {
+    /// Whether everything that was asked has come to an end.
+    fn is_settled(&self) -> bool {
+        let ends = [&self.answered, &self.refused, &self.broken];
+        let ended: u64 = ends.iter().map(|count| count.load(Relaxed)).sum();
+        ended == self.asked.load(Relaxed)
+    }
+}
+
 async fn load(address: SocketAddr, asked: Arc<Asked>) {
     let client = Client::new(Duration::from_secs(1));
     let mut ticks = interval(Duration::from_secs(1) / LOAD as u32);
@@ -144,7 +156,6 @@ async fn load(address: SocketAddr, asked: Arc<Asked>) {
 }
 
 async fn ask(client: &Client, address: SocketAddr, stream: bool, asked: &Asked) {
-    asked.asked.fetch_add(1, Relaxed);
     let body = format!(
         r#"{{"model":"demo","stream":{stream},"messages":[{{"role":"user","content":"Hello"}}]}}"#
     );
@@ -156,6 +167,7 @@ async fn ask(client: &Client, address: SocketAddr, stream: bool, asked: &Asked) 
     *request.uri_mut() = uri;
     let json = HeaderValue::from_static("application/json");
     request.headers_mut().insert(header::CONTENT_TYPE, json);
+    asked.asked.fetch_add(1, Relaxed);
     let Ok(response) = client.send(request).await else {
         asked.broken.fetch_add(1, Relaxed);
         return;
@@ -186,7 +198,7 @@ async fn ask(client: &Client, address: SocketAddr, stream: bool, asked: &Asked) 
 fn summary(gateway: &Gateway, asked: &Asked, took: Duration) -> String {
     let get = |count: &AtomicU64| count.load(Relaxed);
     let mut text = format!(
-        "\nin {:.0} s: {} asked, {} answered ({} of them after failing over), {} told that no provider is left, \
+        "\nin {:.0} s: {} asked, {} answered ({} of them after failing over), {} got an error that lists what was tried, \
          {} broken off in the middle\n",
         took.as_secs_f64(),
         get(&asked.asked),
