@@ -31,7 +31,7 @@ impl<C: Clock> Breaker<C> {
     /// }
     /// # Ok::<(), cutout::ConfigError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
         self.call_with(call, |result| match result {
             Ok(_) => Outcome::Success,
@@ -70,7 +70,7 @@ impl<C: Clock> Breaker<C> {
     /// assert_eq!(breaker.snapshot().counts().samples, 0);
     /// # Ok::<(), cutout::ConfigError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn call_with<T, E, R: Into<Report>>(
         &self,
         call: impl FnOnce() -> Result<T, E>,

@@ -66,17 +66,16 @@ pub trait AnyPermit {
     fn done(self, report: Report) -> Settled;
 }
 
-// Neither is inlined: a future that settles its permit would be too large to be inlined itself.
 impl<C: Clock> AnyPermit for Permit<'_, C> {
-    #[inline(never)]
+    #[inline]
     fn done(self, report: Report) -> Settled {
-        Permit::done(self, report)
+        self.done_apart(report)
     }
 }
 
 impl<C: Clock> AnyPermit for OwnedPermit<C> {
-    #[inline(never)]
+    #[inline]
     fn done(self, report: Report) -> Settled {
-        OwnedPermit::done(self, report)
+        self.done_apart(report)
     }
 }

@@ -47,11 +47,19 @@ impl Token {
 /// A breaker as permits hold it: borrowed or shared.
 trait Holder {
     fn settle(&self, token: Token, report: Report) -> Settled;
+
+    /// Not inlined, for futures: one that settles its permit in place would be too large to be
+    /// inlined itself.
+    #[inline(never)]
+    fn settle_apart(&self, token: Token, report: Report) -> Settled {
+        self.settle(token, report)
+    }
+
     fn abandon(&self, token: Token);
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
-    #[inline]
+    #[inline(always)]
     fn settle(&self, token: Token, report: Report) -> Settled {
         Breaker::settle(self, token, report)
     }
@@ -62,7 +70,7 @@ impl<C: Clock> Holder for &Breaker<C> {
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
-    #[inline]
+    #[inline(always)]
     fn settle(&self, token: Token, report: Report) -> Settled {
         Breaker::settle(self, token, report)
     }
@@ -79,10 +87,21 @@ struct Unsettled<H: Holder> {
 }
 
 impl<H: Holder> Unsettled<H> {
-    #[inline]
+    // Always, and so all on the way to the breaker: where one of them is not inlined, the
+    // permit and the report are put together in memory first, which doubles a healthy call's
+    // instructions.
+    #[inline(always)]
     fn settle(mut self, report: Report) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle(self.token, report),
+            None => unreachable!("only settling takes the breaker, and it takes the permit too"),
+        }
+    }
+
+    #[inline]
+    fn settle_apart(mut self, report: Report) -> Settled {
+        match self.breaker.take() {
+            Some(breaker) => breaker.settle_apart(self.token, report),
             None => unreachable!("only settling takes the breaker, and it takes the permit too"),
         }
     }
@@ -151,9 +170,14 @@ macro_rules! permit {
             /// Lock-free, without allocation; at most one clock read. In the
             /// healthy case (a success, a full window of fast successes, no slow
             /// rule) it reads one word and writes nothing.
-            #[inline]
+            #[inline(always)]
             pub fn done(self, report: impl Into<Report>) -> Settled {
                 self.0.settle(report.into())
+            }
+
+            #[inline]
+            pub(crate) fn done_apart(self, report: Report) -> Settled {
+                self.0.settle_apart(report)
             }
 
             /// Settles the permit with an outcome and the duration that the caller
@@ -164,7 +188,7 @@ macro_rules! permit {
             }
 
             /// Settles the permit as [`Outcome::Success`].
-            #[inline]
+            #[inline(always)]
             pub fn success(self) -> Settled {
                 self.done(Outcome::Success)
             }

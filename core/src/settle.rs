@@ -40,7 +40,7 @@ impl<C: Clock> Settling<'_, C> {
 }
 
 impl<C: Clock> Breaker<C> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
         // Known when it is compiled, for all who say no more than the outcome.
         if report.elapsed.is_none() && report.retry_after.is_none() {
