@@ -118,15 +118,21 @@ pub(super) fn by_breakers(rows: &[Row]) -> String {
         let takes = row.workload == "breakers";
         Some((row.breakers as f64, row.ns_per_call_median?)).filter(|_| takes)
     });
+    let points = lines.iter().flat_map(|line| &line.points);
+    let most = points.map(|(breakers, _)| *breakers).fold(100.0, f64::max);
+    let ticks: Vec<_> = [
+        (1.0, "1"),
+        (1e2, "100"),
+        (1e4, "10,000"),
+        (1e6, "1,000,000"),
+    ]
+    .into_iter()
+    .filter(|(breakers, _)| *breakers <= most)
+    .collect();
     let axes = Axes {
         x: "breakers in the process",
         y: "time per call",
-        ticks: &[
-            (1.0, "1"),
-            (1e2, "100"),
-            (1e4, "10,000"),
-            (1e6, "1,000,000"),
-        ],
+        ticks: &ticks,
         y_name: duration,
     };
     chart::lines(&axes, &lines)

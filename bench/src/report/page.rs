@@ -101,7 +101,7 @@ fn introduction(machine: &Machine, coverage: Coverage) -> String {
     let mut text = format!(
         "<p class=meta>{}, {} cores{kind} · {} · {} · {} · {} run</p>\n<p class=meta>{}</p>\n\
          <p class=meta>again: <code>cargo bench --bench contention</code>, \
-         or for less than a minute <code>cargo bench --bench contention -- --quick</code></p>\n",
+         or for half a minute <code>cargo bench --bench contention -- --quick</code></p>\n",
         machine.processor,
         machine.cores,
         machine.system,

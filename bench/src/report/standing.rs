@@ -1,6 +1,7 @@
 //! Where this crate stands in each workload: beside its fastest peer and a bare CAS.
 
 use super::summary::Row;
+use super::text::grouped;
 use crate::subject::{self, Kind};
 
 /// One workload on so many threads.
@@ -20,6 +21,45 @@ impl Standing<'_> {
     /// How many times faster than the fastest peer; below 1 the peer is faster.
     pub fn times_peer(&self) -> Option<f64> {
         Some(self.peer?.ns_per_call_median? / self.ours.ns_per_call_median?)
+    }
+
+    /// Whether the peer is faster.
+    pub fn is_behind(&self) -> bool {
+        self.times_peer().is_some_and(|times| times < 1.0)
+    }
+
+    /// Whether this is what most will look for: a whole workload, on one and on two threads.
+    pub fn is_main(&self) -> bool {
+        const MAIN: [&str; 10] = [
+            "healthy",
+            "failing_1",
+            "failing_20",
+            "failing_50",
+            "rejecting",
+            "half_open_storm",
+            "flapping",
+            "healthy_time_window",
+            "failing_20_time_window",
+            "healthy_layer",
+        ];
+        let Row {
+            workload, window, ..
+        } = self.ours;
+        MAIN.contains(&workload.as_str())
+            && matches!(window, None | Some(100) | Some(10))
+            && self.ours.threads <= 2
+    }
+
+    /// The workload's name, and how many breakers there are if that is what varies.
+    pub fn name(&self) -> String {
+        let Row {
+            workload, breakers, ..
+        } = self.ours;
+        if workload == "breakers" {
+            format!("{workload} ({})", grouped(*breakers as f64))
+        } else {
+            workload.clone()
+        }
     }
 
     /// How many CAS loops a call costs.

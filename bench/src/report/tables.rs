@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::standing::{self, kind};
+use super::standing::{self, Standing, kind};
 use super::summary::{Row, Void};
 use super::text::{grouped, nanos, window};
 use crate::subject::Kind;
@@ -20,31 +20,51 @@ fn class(row: &Row) -> &'static str {
     }
 }
 
-/// This crate in each workload: the first thing to look at.
+/// This crate in each workload: the first thing to look at. The main ones are in sight,
+/// those where a peer is faster among them.
 pub(super) fn standings(rows: &[Row]) -> String {
+    let (main, others): (Vec<_>, Vec<_>) = standing::all(rows)
+        .into_iter()
+        .partition(|standing| standing.is_main() || standing.is_behind());
     let mut html = String::from(
         "<h2>In short</h2>\n<p>Median nanoseconds of a call on each thread. <em>Times</em>: how often \
          cutout's call fits into that of the fastest peer; where it is below 1 the peer is faster, and the row is marked. \
-         <em>No breaker</em>: what the loop takes, or the service behind the layer, which is in both numbers. <em>In CAS</em>: how many bare compare-and-swap loops on as many threads the call costs.</p>\n\
-         <div class=scroll><table><tr><th class=name>workload<th>window<th>threads<th>breakers<th>cutout\
-         <th>fastest peer<th class=name>which<th>times<th>no breaker<th>in CAS\n",
+         <em>No breaker</em>: the same loop, or the service behind the layer, without one; it is in both numbers. \
+         <em>In CAS</em>: how many bare compare-and-swap loops on as many threads the call costs.</p>\n",
     );
-    for standing in standing::all(rows) {
-        let ours = standing.ours;
-        let times = standing.times_peer();
-        let behind = times.is_some_and(|times| times < 1.0);
+    html.push_str(&standings_table(&main));
+    if !others.is_empty() {
+        let table = standings_table(&others);
         let _ = writeln!(
             html,
-            "<tr{}><td class=name>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td class=name>{}<td>{}<td>{}<td>{}",
-            if behind { " class=behind" } else { "" },
-            ours.workload,
+            "<details><summary>More workloads and threads</summary>\n{table}</details>"
+        );
+    }
+    html
+}
+
+fn standings_table(standings: &[Standing<'_>]) -> String {
+    let mut html = String::from(
+        "<div class=scroll><table><tr><th class=name>workload<th>window<th>threads<th>cutout\
+         <th>fastest peer<th class=name>which<th>times<th>no breaker<th>in CAS\n",
+    );
+    for standing in standings {
+        let ours = standing.ours;
+        let _ = writeln!(
+            html,
+            "<tr{}><td class=name>{}<td>{}<td>{}<td>{}<td>{}<td class=name>{}<td>{}<td>{}<td>{}",
+            if standing.is_behind() {
+                " class=behind"
+            } else {
+                ""
+            },
+            standing.name(),
             window(ours.window),
             ours.threads,
-            grouped(ours.breakers as f64),
             nanos(ours.ns_per_call_median),
             nanos(standing.peer.and_then(|peer| peer.ns_per_call_median)),
             standing.peer.map_or("none has it", |peer| &peer.name),
-            dash(times.map(|times| format!("{times:.1}"))),
+            dash(standing.times_peer().map(|times| format!("{times:.1}"))),
             nanos(standing.bare.and_then(|bare| bare.ns_per_call_median)),
             dash(standing.in_floors().map(|floors| format!("{floors:.1}"))),
         );

@@ -14,10 +14,7 @@ pub fn table(rows: &[Row]) -> String {
     );
     for standing in standing::all(rows) {
         let ours = standing.ours;
-        let mut workload = ours.workload.clone();
-        if workload == "breakers" {
-            let _ = write!(workload, " ({})", grouped(ours.breakers as f64));
-        }
+        let workload = standing.name();
         let ns = nanos(ours.ns_per_call_median);
         let _ = write!(
             text,
