@@ -45,13 +45,14 @@ pub async fn run(listen: SocketAddr, length: Option<Duration>) -> std::io::Resul
         tokio::spawn(fall_ill(Arc::clone(&fakes))),
         tokio::spawn(load(address, Arc::clone(&asked))),
     ];
+    let told = server::stop_signal()?;
     let stop = async {
         match length {
             Some(length) => tokio::select! {
                 () = sleep(length) => {}
-                () = server::stop_signal() => {}
+                () = told => {}
             },
-            None => server::stop_signal().await,
+            None => told.await,
         }
         // The load stops first, so that what was asked is answered.
         tasks[2].abort();

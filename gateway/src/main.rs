@@ -65,8 +65,12 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|problem| format!("{}: {problem}", path.display()))?;
     Ok(runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
+        // Who reads the next line may send signals.
+        #[cfg(unix)]
+        let _hangups = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
+        let stop = server::stop_signal()?;
         println!("listening on http://{}", listener.local_addr()?);
-        server::serve(gateway, listener, server::stop_signal()).await;
+        server::serve(gateway, listener, stop).await;
         std::io::Result::Ok(())
     })?)
 }

@@ -125,20 +125,28 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> std::io::Res
     }
 }
 
-/// Ends when the process is told to stop: SIGTERM or Ctrl-C.
-pub async fn stop_signal() {
+/// Ends when the process is told to stop: SIGTERM or Ctrl-C. From the call on, neither ends the process by itself.
+///
+/// # Errors
+///
+/// The signals cannot be listened for.
+pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        Ok(async move {
             tokio::select! {
                 _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
             }
-            return;
-        }
+        })
     }
-    let _ = tokio::signal::ctrl_c().await;
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 const _: fn() = || {

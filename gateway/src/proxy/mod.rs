@@ -15,36 +15,30 @@ mod call;
 mod failed;
 mod failover;
 mod headers;
+mod places;
 mod pour;
+mod respond;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use cutout::Outcome;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use http::{HeaderMap, Request, StatusCode};
 use tokio::time::timeout;
 
 use crate::admin::{bearer, same};
 use crate::fleet::{Endpoint, Fleet, Route, Target};
 use crate::gateway::Gateway;
 use crate::metrics;
-use crate::openai::{ApiError, TRIED, Tried, listed};
+use crate::openai::ApiError;
 use ask::Ask;
 use attempt::Answer;
 use failed::{Failed, Limit};
-use failover::{Found, Search};
-
-/// Says on an answer who gave it.
-const PROVIDER: HeaderName = HeaderName::from_static("x-cutout-provider");
-
-/// Says of an answer that it is a lesser one, and which kind.
-const DEGRADED: HeaderName = HeaderName::from_static("x-cutout-degraded");
+use failover::Search;
+pub use places::Places;
+use respond::{mark_degraded, note_tried, respond, whole};
 
 /// `POST /v1/chat/completions`.
 pub(crate) async fn chat(State(gateway): State<Arc<Gateway>>, request: Request<Body>) -> Response {
@@ -81,7 +75,7 @@ async fn answer(
     let conversation = |route: &Route| conversation(route, &head.headers);
     let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
     // After the body, so that slow clients take no place of others.
-    let _place = place(&gateway.places.requests, "requests")?;
+    let _place = gateway.places.request()?;
     let Some(route) = fleet.routes.get(&ask.model) else {
         let message = format!("the model {:?} does not exist here", ask.model);
         return Err(
@@ -89,7 +83,7 @@ async fn answer(
         );
     };
     let place = if ask.stream {
-        Some(place(&gateway.places.streams, "streams")?)
+        Some(gateway.places.stream()?)
     } else {
         None
     };
@@ -107,16 +101,12 @@ async fn answer(
     }
     if let Some(found) = search.in_degraded().await? {
         let mut response = respond(found, &search.tried, server.stall_timeout.get(), place);
-        response
-            .headers_mut()
-            .insert(DEGRADED, HeaderValue::from_static("model"));
+        mark_degraded(&mut response, "model");
         return Ok(response);
     }
     if let Some(body) = route.answers.get(endpoint, &ask.body) {
         let mut response = whole(StatusCode::OK, HeaderMap::new(), body);
-        response
-            .headers_mut()
-            .insert(DEGRADED, HeaderValue::from_static("cached"));
+        mark_degraded(&mut response, "cached");
         note_tried(&mut response, &search.tried);
         return Ok(response);
     }
@@ -159,100 +149,10 @@ fn check_key(fleet: &Fleet, headers: &HeaderMap) -> Result<(), ApiError> {
     ))
 }
 
-fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, ApiError> {
-    Arc::clone(places).try_acquire_owned().map_err(|_| {
-        let message = format!("the gateway has all the {what} it may have; try again soon");
-        ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
-            .retry_after(Duration::from_secs(1))
-    })
-}
-
 /// The key of the conversation that a request belongs to.
 fn conversation(route: &Route, headers: &HeaderMap) -> Option<u64> {
     let value = headers.get(route.settings.sticky_header.as_deref()?)?;
     let mut hasher = DefaultHasher::new();
     value.as_bytes().hash(&mut hasher);
     Some(hasher.finish())
-}
-
-fn respond(
-    found: Found,
-    tried: &[Tried],
-    stall: Duration,
-    place: Option<OwnedSemaphorePermit>,
-) -> Response {
-    let Found { answer, call } = found;
-    let provider = HeaderValue::try_from(call.target().provider.settings.name.as_str());
-    let mut response = match (answer, place) {
-        (
-            Answer::Whole {
-                status,
-                headers,
-                body,
-            },
-            _,
-        ) => {
-            call.settle(Outcome::Success);
-            whole(status, headers, body)
-        }
-        (Answer::Stream(stream), Some(place)) => {
-            let headers = stream.headers.clone();
-            let mut response = Response::new(Body::new(pour::pour(stream, call, stall, place)));
-            *response.headers_mut() = headers;
-            let headers = response.headers_mut();
-            headers.insert(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("text/event-stream"),
-            );
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            // Proxies in between must not wait for more.
-            headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-            response
-        }
-        (Answer::Stream(_), None) => unreachable!("a stream is begun only for who asked for one"),
-    };
-    if let Ok(provider) = provider {
-        response.headers_mut().insert(PROVIDER, provider);
-    }
-    note_tried(&mut response, tried);
-    response
-}
-
-fn whole(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
-}
-
-fn note_tried(response: &mut Response, tried: &[Tried]) {
-    if !tried.is_empty()
-        && let Ok(tried) = HeaderValue::try_from(listed(tried))
-    {
-        response.headers_mut().insert(TRIED, tried);
-    }
-}
-
-/// How much the gateway may hold at once.
-#[derive(Debug)]
-pub struct Places {
-    requests: Arc<Semaphore>,
-    streams: Arc<Semaphore>,
-    /// For the bodies of requests.
-    memory: Arc<Semaphore>,
-}
-
-impl Places {
-    /// As the configuration at the start has it.
-    pub(crate) fn new(server: &crate::config::Server) -> Self {
-        let semaphore =
-            |places: usize| Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
-        Self {
-            requests: semaphore(server.max_requests),
-            streams: semaphore(server.max_streams),
-            memory: semaphore(ask::memory(server.max_body_memory)),
-        }
-    }
 }

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// For what must happen soon, and does unless something is wrong.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 pub(crate) struct Rig {
     pub(crate) gateway: Arc<Gateway>,

@@ -1,0 +1,72 @@
+//! A `route` table.
+
+use serde::Deserialize;
+
+use super::Span;
+
+/// One model that clients may ask for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// The model's name as clients give it, unique.
+    pub model: String,
+    /// The providers in the order in which they are tried; at least one.
+    pub queue: Vec<Target>,
+    /// A share of the traffic that tries a new provider or model first.
+    pub canary: Option<Canary>,
+    /// The request header by which a conversation stays with the provider that served it last.
+    pub sticky_header: Option<String>,
+    /// How long a recovered provider takes to get its full share of traffic back.
+    #[serde(default)]
+    pub ramp: Option<Span>,
+    /// What may be answered when nothing in the queue is left.
+    #[serde(default)]
+    pub degraded: Degraded,
+}
+
+impl Route {
+    /// All providers that it may ask, canary and older models included, with the model to ask them for.
+    pub fn targets(&self) -> impl Iterator<Item = (&String, &str)> {
+        let queue = self.queue.iter().chain(&self.degraded.models);
+        let queue = queue.map(|target| (&target.provider, &target.model));
+        let canary = self
+            .canary
+            .iter()
+            .map(|canary| (&canary.provider, &canary.model));
+        queue
+            .chain(canary)
+            .map(|(provider, model)| (provider, model.as_deref().unwrap_or(&self.model)))
+    }
+}
+
+/// A provider, and the model to ask it for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The provider's name.
+    pub provider: String,
+    /// The model's name there; the route's own by default.
+    pub model: Option<String>,
+}
+
+/// A target on trial.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Canary {
+    /// The provider's name.
+    pub provider: String,
+    /// The model's name there; the route's own by default.
+    pub model: Option<String>,
+    /// The share of requests that try it first, above 0 and at most 1.
+    pub share: f64,
+}
+
+/// Lesser answers, each only if it is asked for, each marked by the header `x-cutout-degraded`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Degraded {
+    /// How many good answers are kept, to answer the very same request with; 0 for none.
+    pub cached_answers: usize,
+    /// Older models, tried in order.
+    pub models: Vec<Target>,
+}

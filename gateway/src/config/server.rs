@@ -1,0 +1,63 @@
+//! The `server` table.
+
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+
+use super::{KeySource, Span};
+
+/// Where the gateway listens, and how much one client may take of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The address to listen on; a change needs a restart.
+    pub listen: SocketAddr,
+    /// The token for `/admin` and the dashboard. Without it they answer loopback only.
+    pub admin_token: Option<KeySource>,
+    /// The keys that clients must present as `Authorization: Bearer`; none means no check.
+    pub client_keys: Vec<KeySource>,
+    /// The largest request body, in bytes.
+    pub max_body_bytes: usize,
+    /// How much memory the bodies of all requests may take together, in bytes; more get 503.
+    pub max_body_memory: usize,
+    /// The largest request head, in bytes, at least 8192.
+    pub max_header_bytes: usize,
+    /// How many header fields a request may have.
+    pub max_headers: usize,
+    /// How many connections may be open at once; more wait to be accepted.
+    pub max_connections: usize,
+    /// How many requests may be in flight at once; more get 503.
+    pub max_requests: usize,
+    /// How many answers may be streaming at once; more get 503.
+    pub max_streams: usize,
+    /// How long a client may take to send the head of a request, and how long its connection may stay unused: longer than
+    /// clients keep theirs, so that none sends a request on one that is just being closed.
+    pub header_timeout: Span,
+    /// How long a client may take to send the body of a request.
+    pub body_timeout: Span,
+    /// How long a client may leave a streamed answer unread before it is cut off.
+    pub stall_timeout: Span,
+    /// How long requests and streams in flight may take to end once the gateway is told to stop.
+    pub drain_timeout: Span,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            admin_token: None,
+            client_keys: Vec::new(),
+            max_body_bytes: 8 << 20,
+            max_body_memory: 256 << 20,
+            max_header_bytes: 32 << 10,
+            max_headers: 64,
+            max_connections: 4096,
+            max_requests: 4096,
+            max_streams: 1024,
+            header_timeout: Span::seconds(75),
+            body_timeout: Span::seconds(30),
+            stall_timeout: Span::seconds(30),
+            drain_timeout: Span::seconds(30),
+        }
+    }
+}

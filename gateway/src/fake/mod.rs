@@ -1,0 +1,150 @@
+//! Providers that are none, for the demo, the tests and the load: real sockets, and ill on demand.
+
+mod answers;
+mod mood;
+mod pieces;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::routing::{get, post};
+use bytes::Bytes;
+use http::HeaderMap;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use answers::{chat, embeddings};
+pub use mood::Mood;
+
+/// A fake provider. Dropping it closes its socket and its connections.
+#[derive(Debug)]
+pub struct Fake {
+    address: SocketAddr,
+    seen: Arc<Seen>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    mood: Mutex<Mood>,
+    calls: AtomicU64,
+    /// Answers that are being given.
+    open: AtomicUsize,
+    last: Mutex<Option<(HeaderMap, Bytes)>>,
+}
+
+impl Fake {
+    /// Starts one on a free port of loopback.
+    ///
+    /// # Errors
+    ///
+    /// There is no free port.
+    pub async fn start(mood: Mood) -> io::Result<Self> {
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), mood).await
+    }
+
+    /// Starts one at an address, say that of one that has gone.
+    ///
+    /// # Errors
+    ///
+    /// The address is taken.
+    pub async fn start_at(address: SocketAddr, mood: Mood) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let seen = Arc::new(Seen {
+            mood: Mutex::new(mood),
+            calls: AtomicU64::new(0),
+            open: AtomicUsize::new(0),
+            last: Mutex::new(None),
+        });
+        let router = Router::new()
+            .route("/v1/chat/completions", post(chat))
+            .route("/v1/embeddings", post(embeddings))
+            .route("/elsewhere", get(|| async { "elsewhere" }))
+            .with_state(Arc::clone(&seen));
+        let task = tokio::spawn(serve(listener, router));
+        Ok(Self {
+            address,
+            seen,
+            task,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a provider's `base_url` is to be.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Makes it well or ill from the next request on.
+    pub fn set(&self, mood: Mood) {
+        *self
+            .seen
+            .mood
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = mood;
+    }
+
+    /// How many requests it got.
+    pub fn calls(&self) -> u64 {
+        self.seen.calls.load(Relaxed)
+    }
+
+    /// How many answers it is giving right now.
+    pub fn open(&self) -> usize {
+        self.seen.open.load(Relaxed)
+    }
+
+    /// The headers and the body of the last request.
+    pub fn last(&self) -> Option<(HeaderMap, Bytes)> {
+        self.seen
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Serves each connection within this one task's set, so that aborting it ends them.
+async fn serve(listener: TcpListener, router: Router) {
+    let mut connections = tokio::task::JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = stream.set_nodelay(true);
+        let service = hyper_util::service::TowerToHyperService::new(router.clone());
+        let io = hyper_util::rt::TokioIo::new(stream);
+        connections.spawn(async move {
+            let http = hyper::server::conn::http1::Builder::new();
+            let _ = http.serve_connection(io, service).await;
+        });
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// Counts an answer as open until it is dropped.
+struct Open(Arc<Seen>);
+
+impl Open {
+    fn new(seen: &Arc<Seen>) -> Self {
+        seen.open.fetch_add(1, Relaxed);
+        Self(Arc::clone(seen))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,202 @@
+//! The program: its command line, and what signals do.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cutout-gateway");
+
+/// A folder for one test, gone when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("cutout-program-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_configuration_can_be_checked_without_serving() {
+    let folder = Folder::new("check");
+    let good = folder.write(
+        "good.toml",
+        "[[provider]]\nname = \"a\"\nbase_url = \"http://x/v1\"\n",
+    );
+    let shown = run(&[good.to_str().unwrap(), "--check"]);
+    assert!(shown.status.success());
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("is in order"));
+    let bad = folder.write("bad.toml", "[[provider]]\nname = \"a\"\nbase_url = 5\n");
+    for arguments in [
+        vec![bad.to_str().unwrap(), "--check"],
+        vec![bad.to_str().unwrap()],
+    ] {
+        let shown = run(&arguments);
+        assert_eq!(shown.status.code(), Some(1));
+        let problem = String::from_utf8_lossy(&shown.stderr).into_owned();
+        assert!(
+            problem.contains("bad.toml: line 3: provider[0].base_url: "),
+            "{problem}"
+        );
+    }
+    let missing = run(&["/nonexistent/x.toml"]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot be read"));
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["--seconds", "3"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_key_that_cannot_be_found_is_named_and_nothing_is_served() {
+    let folder = Folder::new("key");
+    let config = "[[provider]]\nname = \"a\"\nbase_url = \"http://x/v1\"\napi_key = { env = \"CUTOUT_NO_SUCH_KEY\" }\n";
+    let path = folder.write("g.toml", config);
+    let shown = run(&[path.to_str().unwrap()]);
+    let problem = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert!(
+        problem.contains(
+            "line 4: provider[0].api_key: the environment variable CUTOUT_NO_SUCH_KEY is not set"
+        ),
+        "{problem}"
+    );
+}
+
+/// The program at work, ended when dropped.
+struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(config: &std::path::Path) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .arg(config)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line
+            .trim()
+            .strip_prefix("listening on http://")
+            .expect("an address")
+            .to_owned();
+        Self { child, address }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([name, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    fn chat(&self) -> String {
+        let body = r#"{"model":"m"}"#;
+        let mut socket = TcpStream::connect(&self.address).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close";
+        write!(
+            socket,
+            "{head}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A provider that answers with the key that it was given.
+fn echo_of_keys() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let mut request = Vec::new();
+            let mut piece = [0; 4096];
+            while !request.ends_with(b"}") {
+                let read = socket.read(&mut piece).unwrap_or(0);
+                if read == 0 {
+                    break;
+                }
+                request.extend_from_slice(&piece[..read]);
+            }
+            let text = String::from_utf8_lossy(&request).into_owned();
+            let key = text
+                .lines()
+                .find_map(|line| line.strip_prefix("authorization: "))
+                .unwrap_or("none");
+            let body = format!("{{\"key\":{key:?}}}");
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            let _ = write!(
+                socket,
+                "{head}\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn a_hangup_reads_keys_again_and_a_termination_ends_in_order() {
+    let folder = Folder::new("signals");
+    let key = folder.write("key", "old");
+    let config = format!(
+        "[server]\nlisten = \"127.0.0.1:0\"\n[store]\npath = \"health.sqlite\"\n\
+         [[provider]]\nname = \"a\"\nbase_url = {:?}\napi_key = {{ file = {key:?} }}\n\
+         [[route]]\nmodel = \"m\"\nqueue = [{{ provider = \"a\" }}]\n",
+        echo_of_keys()
+    );
+    let mut serving = Serving::start(&folder.write("g.toml", &config));
+    assert!(serving.chat().contains("Bearer old"));
+    fs::write(&key, "new").unwrap();
+    serving.signal("-HUP");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !serving.chat().contains("Bearer new") {
+        assert!(Instant::now() < until, "the key was never read again");
+    }
+    serving.signal("-TERM");
+    assert!(serving.child.wait().unwrap().success());
+    assert!(folder.0.join("health.sqlite").exists());
+}
