@@ -66,7 +66,7 @@ fn standings_table(standings: &[Standing<'_>]) -> String {
             standing.peer.map_or("none has it", |peer| &peer.name),
             dash(standing.times_peer().map(|times| format!("{times:.1}"))),
             nanos(standing.bare.and_then(|bare| bare.ns_per_call_median)),
-            dash(standing.in_floors().map(|floors| format!("{floors:.1}"))),
+            dash(standing.in_floors().map(|floors| format!("{floors:.2}"))),
         );
     }
     html.push_str("</table></div>\n");
