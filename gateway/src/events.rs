@@ -109,6 +109,14 @@ impl Events {
             recent.pop_front();
         }
         recent.push_back(Arc::clone(&transition));
+        tracing::info!(
+            breaker,
+            from = transition.from,
+            to = transition.to,
+            cause = transition.cause,
+            reason = transition.reason,
+            "a breaker changed its state"
+        );
         // An error says that nobody listens.
         let _ = self.sender.send(Arc::clone(&transition));
         transition

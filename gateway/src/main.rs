@@ -35,7 +35,15 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| "cutout_gateway=info".into()),
+                // The demo tells of itself.
+                .unwrap_or_else(|_| {
+                    (if arguments.demo {
+                        "warn"
+                    } else {
+                        "cutout_gateway=info"
+                    })
+                    .into()
+                }),
         )
         .with_writer(std::io::stderr)
         .init();

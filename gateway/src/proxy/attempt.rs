@@ -74,7 +74,7 @@ pub(super) async fn attempt(
             "compressed, though not asked to be".to_owned(),
         ));
     }
-    match (kind(&response), ask.stream) {
+    match (kind(&response).as_str(), ask.stream) {
         ("text/event-stream", true) => {
             let begun = begin(response, limits);
             timeout_at(due, begun)
@@ -117,13 +117,12 @@ fn request(target: &Target, endpoint: Endpoint, ask: &Ask) -> Request<Full<Bytes
     request
 }
 
-/// The media type, without its parameters.
-fn kind(response: &Response<Incoming>) -> &str {
-    let kind = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    kind.unwrap_or("").split(';').next().unwrap_or("").trim()
+/// The media type, in lower case and without its parameters.
+fn kind(response: &Response<Incoming>) -> String {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("");
+    kind.trim().to_ascii_lowercase()
 }
 
 async fn refusal(response: Response<Incoming>, idle: Duration) -> Failed {

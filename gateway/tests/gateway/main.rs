@@ -9,3 +9,4 @@ mod outcomes;
 mod passing;
 mod rig;
 mod safety;
+mod storm;
