@@ -30,6 +30,7 @@ impl Process {
         std::fs::write(&path, format!("[server]\nlisten = \"{address}\"\n{config}"))?;
         let child = Command::new(program)
             .arg(&path)
+            .env("RUST_LOG", "warn")
             .stdout(Stdio::null())
             .spawn();
         let child = child.map_err(|error| format!("{}: {error}", program.display()))?;

@@ -347,3 +347,17 @@ async fn a_key_that_was_replaced_is_read_on_request() {
     );
     assert_eq!(rig.chat("m").await.status, StatusCode::OK);
 }
+
+#[test]
+fn the_readmes_configuration_is_legal() {
+    let readme = include_str!("../../README.md");
+    let example = readme
+        .split("```toml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let file = File::parse(example.to_owned()).unwrap();
+    assert_eq!(file.config.route[0].queue.len(), 2);
+}
