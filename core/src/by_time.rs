@@ -68,33 +68,36 @@ impl Engine {
                 .saturating_add(how_many.min(u64::from(u32::MAX)) as u32),
             false => 0,
         };
-        let mut look = timeline.look(slot, generation);
         if most > 0 && outcome.is_failure() && run >= most {
-            return Judgement::Matches(Cause::ConsecutiveFailures, look.counts);
+            let counts = timeline.look(slot, generation).counts;
+            return Judgement::Matches(Cause::ConsecutiveFailures, counts);
         }
         if run != word.run() {
             return Judgement::Moves(word.with_run(run));
         }
         let rules = terms.rules();
-        if let Some(cause) = rules.matching_ratio(look.counts) {
-            return Judgement::Matches(cause, look.counts);
-        }
-        let slack = rules.slack(look.counts);
-        if slack > 0 || look.is_quiet() {
-            if !self.word.load().goes_with(word) {
-                return Judgement::Stays;
-            }
-            timeline.be_quiet(slot, &look, slack);
-        }
-        if slack == 0 {
-            // Others may have relied on the quiet, and one of them may be the one
-            // that reaches `min_calls`.
-            look = timeline.look(slot, generation);
+        loop {
+            let look = timeline.look(slot, generation);
             if let Some(cause) = rules.matching_ratio(look.counts) {
                 return Judgement::Matches(cause, look.counts);
             }
+            let slack = rules.slack(look.counts);
+            if !self.word.load().goes_with(word) {
+                return Judgement::Stays;
+            }
+            if !timeline.be_quiet(slot, &look, slack) {
+                continue;
+            }
+            if slack == 0 {
+                // Others may have relied on the quiet, and one of them may be the one
+                // that reaches `min_calls`.
+                let counts = timeline.look(slot, generation).counts;
+                if let Some(cause) = rules.matching_ratio(counts) {
+                    return Judgement::Matches(cause, counts);
+                }
+            }
+            return Judgement::Stays;
         }
-        Judgement::Stays
     }
 
     /// What the window of `word` holds.

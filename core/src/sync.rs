@@ -78,7 +78,7 @@ use cutout_checker as imp;
 #[cfg(cutout_checked)]
 use cutout_checker as threads;
 
-pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 pub(crate) use imp::{AtomicU64, relax};
 pub(crate) use threads::{shard, shards};
 

@@ -41,7 +41,7 @@ models! {
         .thread([Op::Advance(LEASE), Op::Allow(2)])
         .after([Op::Advance(LEASE), Op::Allow(3)]);
 
-    one_of_two_reclaims: Reach::shuttle(6) => Scenario::new(probes(1, 1))
+    one_of_two_reclaims: Reach::FULL.shuttle(6) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .heard()
@@ -49,7 +49,7 @@ models! {
         .thread([Op::Allow(2)])
         .thread([Op::Allow(3)]);
 
-    one_reclaims_and_the_other_takes_the_second_slot: Reach::shuttle(4) => Scenario::new(probes(2, 1))
+    one_reclaims_and_the_other_takes_the_second_slot: Reach::FULL.shuttle(4) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .before([Op::Advance(LEASE)])
         .sees("probe g3 || probe g3")
@@ -57,7 +57,7 @@ models! {
         .thread([Op::Allow(4)])
         .after([Op::Advance(LEASE), Op::Allow(5)]);
 
-    a_breaker_to_reclaim_is_available: Reach::shuttle(4) => Scenario::new(probes(2, 1))
+    a_breaker_to_reclaim_is_available: Reach::FULL.shuttle(4) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .before([Op::Advance(LEASE)])
         .sees("probe g3 || true")
@@ -73,7 +73,7 @@ models! {
         .thread([Op::Allow(2), Op::Advance(LEASE), Op::Allow(3)])
         .after([Op::Advance(LEASE), Op::Allow(4)]);
 
-    a_reclaim_against_the_lost_probes_outcome: Reach::shuttle(4) => Scenario::new(probes(2, 9))
+    a_reclaim_against_the_lost_probes_outcome: Reach::FULL.shuttle(4) => Scenario::new(probes(2, 9))
         .before(probing([1, 2]))
         .before([Op::Advance(LEASE)])
         .sees("probe g3 || stale")
@@ -81,14 +81,14 @@ models! {
         .thread([ignored(1)])
         .after([Op::Advance(LEASE), Op::Allow(4), Op::Allow(5)]);
 
-    the_attempt_outlasts_a_race_for_the_first_probe: Reach::shuttle(4) => Scenario::new(growing(1))
+    the_attempt_outlasts_a_race_for_the_first_probe: Reach::FULL.shuttle(4) => Scenario::new(growing(1))
         .before(reopened_and_waited(2))
         .sees("open g7 ProbeFailed attempt 3")
         .thread([Op::Allow(1)])
         .thread([Op::Allow(2)])
         .after([failure(1), failure(2)]);
 
-    the_attempt_outlasts_a_race_to_reclaim: Reach::shuttle(4) => Scenario::new(growing(1))
+    the_attempt_outlasts_a_race_to_reclaim: Reach::FULL.shuttle(4) => Scenario::new(growing(1))
         .before(reopened_and_waited(2))
         .before([Op::Allow(0), Op::Advance(LEASE)])
         .sees("open g8 ProbeFailed attempt 3")
@@ -96,7 +96,7 @@ models! {
         .thread([Op::Allow(2)])
         .after([failure(1), failure(2)]);
 
-    the_attempt_grows_though_a_reclaim_comes_between: Reach::shuttle(4) => Scenario::new(growing(1))
+    the_attempt_grows_though_a_reclaim_comes_between: Reach::FULL.shuttle(4) => Scenario::new(growing(1))
         .before(reopened_and_waited(2))
         .before([Op::Allow(0), Op::Advance(LEASE)])
         .sees("open g7 ProbeFailed attempt 3")
@@ -113,7 +113,7 @@ models! {
 
     /// It may be asked for at any moment: the lost probes' lease is over, the forced opening too, and
     /// then the first of two slots is taken.
-    a_breaker_is_available_all_along: Reach::shuttle(4) => Scenario::new(probes(2, 1))
+    a_breaker_is_available_all_along: Reach::FULL.shuttle(4) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .before([Op::Advance(LEASE)])
         .sees("true || -, probe g4")

@@ -16,7 +16,7 @@ fn slow(limit: Duration) -> Config {
 }
 
 models! {
-    an_outcome_is_judged_by_the_old_rules_or_the_new: Reach::shuttle(4) => Scenario::new(window(2))
+    an_outcome_is_judged_by_the_old_rules_or_the_new: Reach::FULL.shuttle(4) => Scenario::new(window(2))
         .before([Op::Allow(1)])
         .sees("recorded ||")
         .sees("tripped ||")
@@ -24,7 +24,7 @@ models! {
         .thread([Op::Reconfigure(Config { consecutive_failures: Some(1), ..window(2) })])
         .after([Op::Config]);
 
-    an_outcome_enters_the_old_window_or_is_stale_in_the_new: Reach::shuttle(4) => Scenario::new(window(2))
+    an_outcome_enters_the_old_window_or_is_stale_in_the_new: Reach::FULL.shuttle(4) => Scenario::new(window(2))
         .before(calls([0], success))
         .before([Op::Allow(1)])
         .heard()
@@ -34,7 +34,7 @@ models! {
         .thread([Op::Reconfigure(window(3))])
         .after(calls([2, 3], failure));
 
-    a_healthy_success_is_fast_or_slow_by_a_limit_in_force: Reach::shuttle(4) => Scenario::new(slow(SECOND))
+    a_healthy_success_is_fast_or_slow_by_a_limit_in_force: Reach::FULL.shuttle(4) => Scenario::new(slow(SECOND))
         .before([Op::Allow(0), slow_success(0, SECOND / 4), Op::Allow(0), slow_success(0, SECOND / 4)])
         .before([Op::Allow(1)])
         .sees("[s s]/2")
@@ -42,7 +42,7 @@ models! {
         .thread([slow_success(1, SECOND / 2)])
         .thread([Op::Reconfigure(slow(SECOND / 4))]);
 
-    the_quota_is_the_old_one_or_the_new: Reach::shuttle(4) => Scenario::new(probes(1, 1))
+    the_quota_is_the_old_one_or_the_new: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .sees("probe g2 ||")
         .sees("rejected g2 half-open FailureRatio None ||")
@@ -50,7 +50,7 @@ models! {
         .thread([Op::Reconfigure(probes(2, 1))])
         .after([Op::Allow(3)]);
 
-    a_verdict_is_by_the_old_config_or_the_new: Reach::shuttle(4) => Scenario::new(probes(1, 1))
+    a_verdict_is_by_the_old_config_or_the_new: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .sees("closed ||")
         .sees("recorded ||")
@@ -59,7 +59,7 @@ models! {
         .after([Op::Allow(2)]);
 
     /// The reclaimed lease must outlast the change, and so must the new one.
-    a_reclaim_against_a_reconfiguration: Reach::shuttle(4) => Scenario::new(probes(1, 1))
+    a_reclaim_against_a_reconfiguration: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .sees("rejected g3 half-open FailureRatio None, -, probe g4")
@@ -67,7 +67,7 @@ models! {
         .thread([Op::Reconfigure(probes(1, 1))])
         .after([Op::Allow(3), Op::Advance(LEASE), Op::Allow(4)]);
 
-    a_config_read_is_one_that_was_in_force: Reach::shuttle(4) => Scenario::new(probes(1, 1))
+    a_config_read_is_one_that_was_in_force: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .sees("slow: Some")
         .sees("slow: None")
         .thread([Op::Config])

@@ -38,7 +38,7 @@ models! {
             .after(calls([3], success))
     };
 
-    an_abandoned_permit_settles_by_a_policy_that_held: Reach::shuttle(4) => {
+    an_abandoned_permit_settles_by_a_policy_that_held: Reach::FULL.shuttle(4) => {
         let ignoring = window(3);
         let failing = Config { abandoned: Outcome::Failure, ..ignoring };
         Scenario::new(failing)

@@ -54,7 +54,7 @@ models! {
         .after([Op::Allow(3), success(2)]);
 
     /// A late failure and the reclaiming probe's success: one of them decides.
-    after_a_reclaim_and_its_verdict: Reach::shuttle(4) => Scenario::new(probes(1, 1))
+    after_a_reclaim_and_its_verdict: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .sees("stale || probe g3, closed")

@@ -22,7 +22,7 @@ use crate::config::Window;
 use crate::line::{CELLS, Line, lines};
 use crate::outcome::Counts;
 use crate::snapshot::Bucket;
-use crate::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, shard, shards};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard, shards};
 use crate::window::cell::{Tag, Tagged};
 use crate::window::count::Slot;
 use crate::window::ruler::{FIRST_TICK, Ruler};
@@ -40,8 +40,9 @@ const BUCKETS: usize = 3;
 const QUIET: usize = 4;
 const SLOT_WORDS: usize = 5;
 
-const LIMIT: Field = Field::lowest(26);
-const QUIET_TAG: Field = LIMIT.above(38);
+const LIMIT: Field = Field::lowest(20);
+const QUIET_VERSION: Field = LIMIT.above(6);
+const QUIET_TAG: Field = QUIET_VERSION.above(38);
 
 /// A line that is read on each call and written a few times a tick: those that are
 /// written on each call lie elsewhere.
@@ -107,9 +108,9 @@ impl Cells {
     /// The bad outcomes of one tick, by kind.
     #[inline]
     fn bad_counts(&self, tick: u64, tag: Tag) -> impl Iterator<Item = (Slot, u64)> {
-        // Acquire: pairs with the CAS in `Timeline::count`.
+        // Acquire: pairs with the CAS in `Timeline::count`. SeqCst: see there.
         Slot::BAD.into_iter().map(move |slot| {
-            let cell = self.bad(tick, slot).load(Acquire);
+            let cell = self.bad(tick, slot).load(SeqCst);
             (slot, Tagged::from_bits(cell).count(tag))
         })
     }
@@ -117,8 +118,8 @@ impl Cells {
     /// All outcomes of one tick.
     fn sums(&self, tick: u64, tag: Tag) -> Sums {
         let good = (0..self.shards).map(|shard| {
-            // Acquire: as above.
-            let cell = self.good(tick, shard).load(Acquire);
+            // Acquire and SeqCst: as above.
+            let cell = self.good(tick, shard).load(SeqCst);
             (Slot::FAST_SUCCESS, Tagged::from_bits(cell).count(tag))
         });
         good.chain(self.bad_counts(tick, tag))
@@ -188,17 +189,13 @@ impl Timeline {
             // not quiet, since the limit is zero.
             (
                 quiet,
-                QUIET_TAG.put(self.quiet(slot).wrapping_add(1) & QUIET_TAG.max()),
+                next_quiet(self.read(slot, QUIET), Tag::from_bits(0), 0),
             ),
         ] {
             // Release: pairs with `read`; whoever sees this value also sees that the
             // breaker's word has left the slot.
             word.store(value, Release);
         }
-    }
-
-    fn quiet(&self, slot: usize) -> u64 {
-        QUIET_TAG.get(self.read(slot, QUIET))
     }
 
     #[inline]
@@ -244,10 +241,10 @@ impl Timeline {
 
     /// Makes `tick` the latest, unless there is a later one. Gives the latest.
     fn raise(&self, tick: u64) -> u64 {
-        // Release and Acquire: pairs with itself and with the loads of `latest`.
+        // Release and Acquire: pairs with itself and with the loads of `latest`. SeqCst: see `count`.
         let raised = self
             .latest
-            .fetch_update(AcqRel, Acquire, |latest| (latest < tick).then_some(tick));
+            .fetch_update(SeqCst, Acquire, |latest| (latest < tick).then_some(tick));
         raised.map_or_else(|later| later, |_| tick)
     }
 
@@ -301,8 +298,11 @@ impl Timeline {
                 }
             }
             let counted = seen.and(how_many, tag, now);
-            // Release: pairs with the loads of those who count, here and in `Cells::counts`.
-            let exchanged = cell.compare_exchange(seen.bits(), counted.bits(), AcqRel, Relaxed);
+            // Release: pairs with the loads of those who count, here and in `Cells::sums`. SeqCst:
+            // of two who count, each in a cell of its own, and then look at both, one sees both; of
+            // one who counts and then looks for a later tick, and another who raises the tick and
+            // then looks at the counts, one sees what the other has done.
+            let exchanged = cell.compare_exchange(seen.bits(), counted.bits(), SeqCst, Relaxed);
             if exchanged.is_ok() {
                 return Counted::In(tick);
             }
@@ -320,12 +320,14 @@ impl Timeline {
     /// - a bad outcome can reach one only if it is the limit's.
     ///
     /// The first outcome of a tick, for which older ones have left the window, finds the tag of
-    /// another tick; and a slot that was filled anew has no limit. Both are evaluated.
+    /// another tick; and a slot that was filled anew has no limit. Both are evaluated. So is one that
+    /// was counted as its tick ended: an evaluation in the next tick may have missed it.
     #[inline]
     pub(crate) fn is_quiet(&self, slot: usize, generation: u32, outcome: Slot, tick: u64) -> bool {
         let tag = Tag::of(generation, tick);
         let quiet = self.read(slot, QUIET);
-        if Tag::from_bits(QUIET_TAG.get(quiet)) != tag {
+        // Acquire: pairs with the raise. SeqCst: see `count`.
+        if Tag::from_bits(QUIET_TAG.get(quiet)) != tag || self.latest.load(SeqCst) != tick {
             return false;
         }
         let limit = LIMIT.get(quiet);
@@ -393,15 +395,20 @@ impl Timeline {
     /// Says that it takes `slack` more bad outcomes than at this look to reach a ratio. To be
     /// called only while the word goes with the slot: so the slot's words are
     /// those that the slack is by, or have been changed since, and nothing happens.
-    pub(crate) fn be_quiet(&self, slot: usize, look: &Look, slack: u32) {
+    ///
+    /// False if another evaluation has come between, which may have missed what this one saw.
+    #[must_use = "what another evaluation has missed must be looked at again"]
+    pub(crate) fn be_quiet(&self, slot: usize, look: &Look, slack: u32) -> bool {
         let limit = if slack == 0 {
             0
         } else {
             look.bad + u64::from(slack)
         };
-        let quiet = QUIET_TAG.put(look.tag.bits()) | LIMIT.put(limit.min(LIMIT.max()));
+        let quiet = next_quiet(look.quiet, look.tag, limit);
         // Release: pairs with `read`.
-        let _ = self.slots[slot][QUIET].compare_exchange(look.quiet, quiet, AcqRel, Relaxed);
+        self.slots[slot][QUIET]
+            .compare_exchange(look.quiet, quiet, AcqRel, Relaxed)
+            .is_ok()
     }
 
     /// The tick for a restored bucket that began so long ago: the last one that does not begin
@@ -436,11 +443,10 @@ pub(crate) struct Look {
     pub(crate) counts: Counts,
 }
 
-impl Look {
-    /// Whether others may rely on that nothing can match now.
-    pub(crate) const fn is_quiet(&self) -> bool {
-        QUIET_TAG.get(self.quiet) == self.tag.bits() && LIMIT.get(self.quiet) > 0
-    }
+/// What [`Timeline::is_quiet`] reads, in another version.
+fn next_quiet(quiet: u64, tag: Tag, limit: u64) -> u64 {
+    let version = QUIET_VERSION.get(quiet).wrapping_add(1) & QUIET_VERSION.max();
+    QUIET_TAG.put(tag.bits()) | QUIET_VERSION.put(version) | LIMIT.put(limit.min(LIMIT.max()))
 }
 
 /// Counts that do not overflow.
