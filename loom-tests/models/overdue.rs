@@ -144,4 +144,13 @@ models! {
             .thread([Op::Reconfigure(other(WAIT * 2)), Op::Reconfigure(other(WAIT)), Op::Allow(2)])
             .after([LATER, Op::Allow(3), failure(1), Op::Snapshot])
     };
+
+    /// Nobody looks for it there any more: its cell is another epoch's before it returns.
+    a_call_that_starts_in_an_epoch_long_over_is_counted_once: Reach::both(2) => Scenario::new(followed(4))
+        .before([Op::Allow(2), Op::Allow(3), Op::Advance(WAIT / 8), success(3)])
+        .sees("[s t f]/4")
+        .sees("[s t t]/4")
+        .thread([Op::Allow(1)])
+        .thread([Op::Advance(WAIT / 8 * 15), success(2)])
+        .after([Op::Allow(4), failure(1), Op::Snapshot]);
 }

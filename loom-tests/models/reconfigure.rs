@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::{LEASE, probes, probing, window};
-use crate::cutout::{Config, OpenWait, SlowRule};
+use crate::cutout::{Config, OpenWait, Outcome, SlowRule};
 use crate::op::{Op, calls, failure, slow_success, success};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -99,4 +99,17 @@ models! {
             Op::Reconfigure(probes(2, 2)),
             Op::Reconfigure(Config { open_wait: OpenWait::fixed(SECOND), ..probes(3, 3) }),
         ]);
+
+    /// The word goes with the same slot again after two, and the policy read before is not in force.
+    an_outcome_is_not_judged_by_a_mix_of_two: Reach::both(2).with_loads(1) => {
+        let failing = Config { abandoned: Outcome::Failure, ..window(2) };
+        let ignoring = Config { failure_ratio: Some(0.5), ..window(2) };
+        Scenario::new(failing)
+            .before(calls([0], success))
+            .before([Op::Allow(1)])
+            .sees("[s f]/2")
+            .sees("[s]/2")
+            .thread([Op::Drop(1)])
+            .thread([Op::Reconfigure(failing), Op::Reconfigure(ignoring)])
+    };
 }

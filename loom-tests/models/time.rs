@@ -170,4 +170,15 @@ models! {
         .thread([failure(1)])
         .thread([Op::Reconfigure(ticks(4)), Op::Allow(2), failure(2)])
         .after([Op::Snapshot]);
+
+    /// Neither the slot that is filled nor the one before may pass its quiet on.
+    a_lower_limit_does_not_know_of_the_quiet_before: Reach::both(2).with_loads(1) => {
+        let lower = Config { failure_ratio: Some(0.25), ..half(4) };
+        Scenario::new(half(4))
+            .before(calls([0, 0, 0], success))
+            .before([Op::Allow(1)])
+            .sees("tripped || ")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(half(4)), Op::Reconfigure(lower)])
+    };
 }
