@@ -93,13 +93,14 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
 }
 
 fn bucket(input: &mut Unstructured<'_>) -> Result<Bucket> {
-    Ok(Bucket {
-        age: values::duration(input)?,
-        counts: Counts {
-            samples: values::number(input)?,
-            failures: values::number(input)?,
-            timeouts: values::number(input)?,
-            slow: values::number(input)?,
-        },
-    })
+    // Above 33 million a breaker's counts are no longer exact, and the model's are.
+    let mut count = || values::number(input).map(|number| number % 30_000_000);
+    let counts = Counts {
+        samples: count()?,
+        failures: count()?,
+        timeouts: count()?,
+        slow: count()?,
+    };
+    let age = values::duration(input)?;
+    Ok(Bucket { age, counts })
 }
