@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::{WAIT, window};
-use crate::cutout::{Config, Window};
+use crate::cutout::{Config, OpenWait, Window};
 use crate::op::{Op, calls, failure, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -78,6 +78,18 @@ models! {
             .thread([success(2)])
             .thread([Op::Advance(BUCKET), success(3)])
             .after([failure(4)])
+    };
+
+    /// Whoever has the earlier one is late, and must not make it the latest again.
+    two_new_buckets_are_judged_as_one_window: Reach::both(2).with_loads(1) => {
+        // So long that it does not tell by which reading of the clock it began.
+        let open_wait = OpenWait::fixed(Duration::MAX);
+        Scenario::new(Config { open_wait, ..ticks(2) })
+            .before([Op::Allow(1), Op::Allow(2)])
+            .sees("-, tripped || -, recorded")
+            .sees("-, recorded || -, tripped")
+            .thread([Op::Advance(BUCKET), failure(1)])
+            .thread([Op::Advance(BUCKET), failure(2)])
     };
 
     a_cell_that_comes_round_again_starts_anew: Reach::both(3) => Scenario::new(ticks(4))
