@@ -66,6 +66,17 @@ pub(crate) enum Landing {
     Overdue,
 }
 
+/// What becomes of a call that starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It is followed, and counts as started then: later than it did if the clock has stepped back.
+    At(u64),
+    /// It has to look at the clock and the breaker's word again.
+    Late,
+    /// The same, once so many calls are counted that it found to be overdue and has taken.
+    Overdue(u64),
+}
+
 /// The calls of one generation, by one config slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Flight<'a> {
@@ -261,9 +272,8 @@ impl<'a> Flight<'a> {
     }
 
     /// Follows a call that starts at `now`; those that are overdue by then have been
-    /// taken. Says when it counts as started, which is later if the clock has stepped back.
-    /// `None` if it is late: it has to look at the clock and the breaker's word again.
-    pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
+    /// taken.
+    pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Start {
         // Acquire: pairs with the raise in `take_overdue`.
         let mut epoch = self.flights.latest().load(Acquire);
         loop {
@@ -272,7 +282,14 @@ impl<'a> Flight<'a> {
             // Acquire: pairs with the exchanges here.
             let seen = cell.load(Acquire);
             if !(is_current() && self.is_whole()) {
-                return None;
+                return Start::Late;
+            }
+            if let Some(count) = self.left_behind(seen, epoch) {
+                let taken = cell.compare_exchange(seen, seen | TAKEN, AcqRel, Relaxed);
+                if taken.is_ok() {
+                    return Start::Overdue(count);
+                }
+                continue;
             }
             let is_same = seen & !COUNT.mask() == new;
             let next = match COUNT.get(seen) {
@@ -296,9 +313,23 @@ impl<'a> Flight<'a> {
         let started = now.max(self.ruler.start(epoch));
         // In an epoch that is long over nobody might look for it.
         if latest.wrapping_sub(epoch) >= EPOCHS && self.leave(started) {
-            return None;
+            return Start::Late;
         }
-        Some(started)
+        Start::At(started)
+    }
+
+    /// How many calls a cell has of an epoch that was before it in its place, if they have not
+    /// been taken: they were so late to start that nobody looked for them any more.
+    fn left_behind(self, cell: u64, epoch: u64) -> Option<u64> {
+        let back = TAG.get(self.empty(epoch)).wrapping_sub(TAG.get(cell)) & TAG.max();
+        let count = COUNT.get(cell);
+        let is_of_this_era = epoch
+            .wrapping_sub(back)
+            .wrapping_sub(self.first)
+            .cast_signed()
+            >= 0;
+        let is_left = (1..RECENT).contains(&back) && (1..TAKEN).contains(&count);
+        (is_left && is_of_this_era).then_some(count)
     }
 
     /// A call of this era that started then returns. `None` if the breaker's word is not

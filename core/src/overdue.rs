@@ -3,7 +3,7 @@
 use crate::breaker::{Breaker, Reading};
 use crate::clock::Clock;
 use crate::config::Window;
-use crate::flights::{Flight, Landing};
+use crate::flights::{Flight, Landing, Start};
 use crate::outcome::{Outcome, Report};
 use crate::permit::Token;
 use crate::settle::Settling;
@@ -34,9 +34,18 @@ impl<C: Clock> Breaker<C> {
     #[cold]
     pub(crate) fn take_off(&self, word: Word, now: &Reading<'_, C>) -> Option<Token> {
         let flight = self.count_overdue(word, now)?;
-        let started = flight.start(now.get(), || self.lasts(word))?;
-        let stamp = word.stamp().in_era(flight.era());
-        Some(Token::timed(stamp, started))
+        match flight.start(now.get(), || self.lasts(word)) {
+            Start::At(started) => {
+                let stamp = word.stamp().in_era(flight.era());
+                Some(Token::timed(stamp, started))
+            }
+            Start::Late => None,
+            Start::Overdue(calls) => {
+                let slot = self.engine.terms(word).limits().overdue()?;
+                self.enter_overdue(word, slot, calls, now);
+                None
+            }
+        }
     }
 
     /// Ends the flight of a call; `None` as above.

@@ -153,4 +153,11 @@ models! {
         .thread([Op::Allow(1)])
         .thread([Op::Advance(WAIT / 8 * 15), success(2)])
         .after([Op::Allow(4), failure(1), Op::Snapshot]);
+
+    /// Its epoch was looked over while it started, and the cell is another's by the time it returns.
+    a_call_that_is_late_to_start_is_not_lost_to_the_next_in_its_cell: Reach::both(2) => Scenario::new(followed(3))
+        .sees("recorded, closed g0 [f]/3")
+        .thread([Op::Allow(1)])
+        .thread([Op::Advance(WAIT / 8 * 15), Op::Allow(2)])
+        .after([failure(1), Op::Snapshot]);
 }
