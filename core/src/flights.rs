@@ -284,6 +284,14 @@ impl<'a> Flight<'a> {
             if !(is_current() && self.is_whole()) {
                 return Start::Late;
             }
+            if Tag::from_bits(TAG.get(seen)).is_after(Tag::of(self.generation, epoch)) {
+                // It is a later epoch's by now. Or so old that it seems to be.
+                let latest = self.flights.latest().load(Acquire);
+                if latest != epoch {
+                    epoch = latest;
+                    continue;
+                }
+            }
             if let Some(count) = self.left_behind(seen, epoch) {
                 let taken = cell.compare_exchange(seen, seen | TAKEN, AcqRel, Relaxed);
                 if taken.is_ok() {

@@ -123,12 +123,11 @@ impl<C: Clock> Breaker<C> {
             let window = (length, buckets);
             engine.timeline().fill(slot, window, !reshapes, now.get());
         }
-        engine.settings.fill(slot, config);
-        // After the settings: a flight is looked over by the rest of its config, or by a later one.
         if let (Some(limit), Some(flights)) = (config.overdue_after(), engine.annex.flights()) {
             let keeps = engine.config(old).overdue_after() == Some(limit);
             flights.fill(slot, limit, keeps, now.get());
         }
+        engine.settings.fill(slot, config);
         let recorder = engine.settings.terms(slot).recorder();
         loop {
             let from = engine.word.load();

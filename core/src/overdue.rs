@@ -33,7 +33,7 @@ impl<C: Clock> Breaker<C> {
     /// must be read anew.
     #[cold]
     pub(crate) fn take_off(&self, word: Word, now: &Reading<'_, C>) -> Option<Token> {
-        let flight = self.count_overdue(word, now)?;
+        let (flight, slot) = self.count_overdue(word, now)?;
         match flight.start(now.get(), || self.lasts(word)) {
             Start::At(started) => {
                 let stamp = word.stamp().in_era(flight.era());
@@ -41,7 +41,6 @@ impl<C: Clock> Breaker<C> {
             }
             Start::Late => None,
             Start::Overdue(calls) => {
-                let slot = self.engine.terms(word).limits().overdue()?;
                 self.enter_overdue(word, slot, calls, now);
                 None
             }
@@ -54,7 +53,7 @@ impl<C: Clock> Breaker<C> {
         if !self.follows(word) {
             return self.lasts(word).then_some(Landing::InTime);
         }
-        let flight = self.count_overdue(word, now)?;
+        let (flight, _) = self.count_overdue(word, now)?;
         match token.started() {
             Some(started) if token.stamp().era() == flight.era() => {
                 flight.land(started, || self.lasts(word))
@@ -64,14 +63,15 @@ impl<C: Clock> Breaker<C> {
         }
     }
 
-    /// Counts the calls that are overdue and gives the flights it looked over; `None` as above.
-    fn count_overdue(&self, word: Word, now: &Reading<'_, C>) -> Option<Flight<'_>> {
+    /// Counts the calls that are overdue. Gives those that are in flight, and what such a call
+    /// counts as; `None` as above.
+    fn count_overdue(&self, word: Word, now: &Reading<'_, C>) -> Option<(Flight<'_>, Slot)> {
         let flight = self.flight(word);
-        let slot = self.engine.terms(word).limits().overdue();
+        let slot = self.engine.terms(word).limits().overdue()?;
         let overdue = flight.take_overdue(now.get(), || self.lasts(word))?;
-        let Some(slot) = slot.filter(|_| overdue > 0) else {
-            return Some(flight);
-        };
+        if overdue == 0 {
+            return Some((flight, slot));
+        }
         self.enter_overdue(word, slot, overdue, now);
         None
     }

@@ -17,6 +17,9 @@ fn followed(size: u32) -> Config {
 /// Later than any call that started before can still be in time.
 const LATER: Op = Op::Advance(WAIT.saturating_mul(2));
 
+const LATER_THAN_ANOTHER: &str =
+    "an outcome that comes before the calls that another is about to count";
+
 models! {
     a_call_that_returns_late_is_counted_once: Reach::both(3) => Scenario::new(followed(3))
         .before([Op::Allow(1), LATER])
@@ -48,6 +51,39 @@ models! {
         .thread([Op::Advance(WAIT), Op::Allow(2)])
         .after([Op::Advance(WAIT / 2), success(2), LATER, Op::Allow(3), Op::Snapshot]);
 
+    /// It starts in an epoch that is over by then, after others have looked for calls in it.
+    a_call_that_starts_as_others_are_counted_is_followed: Reach::both(2) => Scenario::new(followed(3))
+        .sees("overdue, closed g0 [t]/3")
+        .sees("recorded, closed g0 [f]/3")
+        .thread([Op::Allow(1)])
+        .thread([LATER, Op::Allow(2)])
+        .after([Op::Advance(WAIT / 2), Op::Allow(3), failure(1), Op::Snapshot]);
+
+    /// The calls of its epoch are taken before it starts.
+    a_call_does_not_start_in_an_epoch_that_is_taken: Reach::both(2) => Scenario::new(followed(3))
+        .before([Op::Allow(0)])
+        .sees("overdue, closed g0 [t t]/3")
+        .sees("recorded, closed g0 [t f]/3")
+        .thread([Op::Allow(1)])
+        .thread([LATER, Op::Allow(2)])
+        .after([failure(1), Op::Snapshot]);
+
+    /// Each leaves its epoch once, however often it has to record its outcome.
+    two_calls_that_return_are_both_counted: Reach::both(3) => Scenario::new(followed(3))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("recorded || recorded")
+        .thread([failure(1)])
+        .thread([failure(2)])
+        .after([Op::Snapshot]);
+
+    overdue_calls_are_counted_though_others_come_between: Reach::both(2) => Scenario::new(followed(3))
+        .before([Op::Allow(0), Op::Advance(WAIT / 2), Op::Allow(1), Op::Advance(WAIT / 8 * 5)])
+        .sees("[t f]/3")
+        .lenient(LATER_THAN_ANOTHER, |outcome| outcome.contains("closed g0 [f t]/3"))
+        .thread([failure(1)])
+        .thread([Op::Allow(2)])
+        .after([Op::Snapshot]);
+
     calls_that_hang_open_the_breaker: Reach::both(2) => Scenario::new(followed(2))
         .before([Op::Allow(1), Op::Allow(2), LATER])
         .sees("rejected g1 open FailureRatio")
@@ -63,7 +99,7 @@ models! {
             .before([Op::Allow(1), LATER])
             .sees("overdue")
             .thread([failure(1)])
-            .thread([Op::State])
+            .thread([Op::Allow(2)])
             .after([Op::Snapshot])
     };
 
@@ -134,6 +170,33 @@ models! {
             .after([Op::Advance(WAIT), Op::Allow(2), Op::Advance(WAIT * 128), Op::Allow(3), Op::Snapshot])
     };
 
+    /// What it reads of the config may be about to be replaced again.
+    a_call_is_followed_as_long_as_the_config_says_so: Reach::interleavings(2) => {
+        let alike = Config { max_probes: 2, ..followed(3) };
+        Scenario::new(followed(3))
+            .before([Op::Allow(1), LATER])
+            .sees("overdue ||")
+            .sees("recorded ||")
+            .lenient(LATER_THAN_ANOTHER, |outcome| outcome.contains("closed g0 [f t]/3"))
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(alike), Op::Reconfigure(window(3))])
+            .thread([Op::Allow(2)])
+            .after([Op::Snapshot])
+    };
+
+    /// Nor does it leave another's epoch by a mix of two limits.
+    a_call_leaves_its_own_epoch: Reach::interleavings(2) => {
+        let alike = Config { max_probes: 2, ..followed(3) };
+        let other = Config { overdue: Some(Overdue::Timeout(WAIT * 64)), ..followed(3) };
+        Scenario::new(followed(3))
+            .before([Op::Allow(0), Op::Advance(WAIT / 2), Op::Allow(1)])
+            .sees("recorded || -, - || recorded")
+            .thread([failure(1)])
+            .thread([Op::Reconfigure(alike), Op::Reconfigure(other)])
+            .thread([failure(0)])
+            .after([Op::Snapshot])
+    };
+
     /// It may then find the epochs of the last limit, in which it is not followed.
     a_call_of_a_limit_replaced_twice_is_counted_once: Reach::both(2).with_loads(1) => {
         let other = |limit| Config { overdue: Some(Overdue::Timeout(limit)), ..followed(4) };
@@ -154,10 +217,10 @@ models! {
         .thread([Op::Advance(WAIT / 8 * 15), success(2)])
         .after([Op::Allow(4), failure(1), Op::Snapshot]);
 
-    /// Its epoch was looked over while it started, and the cell is another's by the time it returns.
-    a_call_that_is_late_to_start_is_not_lost_to_the_next_in_its_cell: Reach::both(2) => Scenario::new(followed(3))
-        .sees("recorded, closed g0 [f]/3")
+    /// Its epoch was looked over while it started. The cell may be another's before it starts in it, or after.
+    a_call_that_is_late_to_start_and_the_next_in_its_cell_are_both_followed: Reach::both(2) => Scenario::new(followed(3))
+        .sees("recorded, recorded, closed g0 [f f]/3")
         .thread([Op::Allow(1)])
         .thread([Op::Advance(WAIT / 8 * 15), Op::Allow(2)])
-        .after([failure(1), Op::Snapshot]);
+        .after([failure(1), failure(2), Op::Snapshot]);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::{LEASE, probes, probing, window};
-use crate::cutout::{Config, OpenWait, Outcome, SlowRule};
+use crate::cutout::{Config, OpenWait, Outcome, SlowRule, Window};
 use crate::op::{Op, calls, failure, slow_success, success};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -111,5 +111,15 @@ models! {
             .sees("[s]/2")
             .thread([Op::Drop(1)])
             .thread([Op::Reconfigure(failing), Op::Reconfigure(ignoring)])
+    };
+
+    a_verdict_goes_with_the_window_of_its_config: Reach::both(2).with_loads(1) => {
+        let by_time = Config { window: Window::time(SECOND, 1), ..probes(1, 1) };
+        Scenario::new(probes(1, 1))
+            .before(probing([1]))
+            .sees("closed ||")
+            .thread([success(1)])
+            .thread([Op::Reconfigure(probes(2, 1)), Op::Reconfigure(by_time)])
+            .after([Op::Allow(2), failure(2), Op::Snapshot])
     };
 }

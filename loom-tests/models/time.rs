@@ -175,6 +175,19 @@ models! {
             .after([success(2)])
     };
 
+    an_outcome_is_not_judged_by_a_mix_of_two_configs: Reach::both(2).with_loads(1) => {
+        let few = |ratio| Config { failure_ratio: Some(ratio), ..ticks(1) };
+        Scenario::new(few(0.9))
+            .before(calls([0], success))
+            .before([Op::Allow(1)])
+            .sees("recorded ||")
+            .thread([failure(1)])
+            .thread([
+                Op::Reconfigure(few(0.8)),
+                Op::Reconfigure(Config { min_calls: 9, ..few(0.5) }),
+            ])
+    };
+
     a_count_window_becomes_a_time_window: Reach::both(2) => Scenario::new(window(2))
         .before(calls([0], failure))
         .before([Op::Allow(1)])
