@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::config::{File, Problem, Version, edit};
-use crate::fleet::Fleet;
 use crate::gateway::Gateway;
+use crate::providers::Fleet;
 
 /// Why the configuration was not changed. It is as it was.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::clock::unix_millis;
 use crate::config::{Check, CheckKind, Scope};
-use crate::fleet::{Endpoint, Fleet, Target, Upstream};
 use crate::gateway::Gateway;
+use crate::providers::{Endpoint, Fleet, Target, Upstream};
 use crate::proxy;
 use crate::store::ProbeResult;
 

@@ -9,8 +9,9 @@ use arc_swap::ArcSwap;
 use crate::clock::unix_millis;
 use crate::config::{File, Problem};
 use crate::events::Events;
-use crate::fleet::{Fleet, Next};
-use crate::proxy::Places;
+use crate::limits::Places;
+use crate::metrics;
+use crate::providers::{Fleet, Next};
 use crate::store::{Options, Saved, Store};
 
 /// The shared state of a running gateway.
@@ -44,7 +45,7 @@ impl Gateway {
         events.preload(saved.transitions);
         let fleet = Fleet::prepare(file, None, saved.snapshots, &events, &store)?.put_in_force();
         let places = Places::new(&fleet.config.server);
-        crate::metrics::handle();
+        metrics::handle();
         Ok(Arc::new(Self {
             places,
             fleet: ArcSwap::from_pointee(fleet),

@@ -2,22 +2,20 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
+mod auth;
 pub mod change;
-pub mod checks;
+mod checks;
 pub mod client;
 pub mod clock;
 pub mod config;
-pub mod dashboard;
 pub mod demo;
+pub mod dialect;
 pub mod events;
-pub mod face;
-pub mod fake;
-pub mod fleet;
 pub mod gateway;
+pub mod limits;
 pub mod metrics;
-pub mod openai;
-pub mod proxy;
+pub mod providers;
+mod proxy;
 pub mod server;
-pub mod sse;
 pub mod store;
-pub mod webhook;
+mod webhook;

@@ -7,8 +7,7 @@ use http::StatusCode;
 use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::fleet::Endpoint;
-use crate::gateway::Gateway;
+use crate::providers::{Endpoint, Fleet};
 
 /// A request being measured.
 #[derive(Debug)]
@@ -43,9 +42,8 @@ impl Request {
 }
 
 /// All metrics in the text format of Prometheus.
-pub(crate) fn render(gateway: &Gateway) -> String {
+pub(crate) fn render(fleet: &Fleet) -> String {
     let handle = handle();
-    let fleet = gateway.fleet.load();
     for upstream in fleet.upstreams.values() {
         cutout::metrics::observe(&upstream.breaker);
         let name = upstream.name.clone();

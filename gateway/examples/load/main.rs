@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use cutout_gateway::fake::{Fake, Mood};
+use cutout_gateway::demo::fake::{Fake, Mood};
 use tokio::time::sleep;
 
 use figures::Figures;

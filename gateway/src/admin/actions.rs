@@ -13,9 +13,9 @@ use super::body::Body;
 use crate::change::NotChanged;
 use crate::checks;
 use crate::config::edit::{self, Refused};
-use crate::fleet::{Fleet, Upstream};
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::openai::ApiError;
+use crate::providers::{Fleet, Upstream};
 
 /// The body of a breaker action.
 #[derive(Debug, Deserialize)]

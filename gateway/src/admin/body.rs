@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use http::StatusCode;
 use serde::de::DeserializeOwned;
 
-use crate::openai::ApiError;
+use crate::dialect::ApiError;
 
 /// How large it may be.
 const LIMIT: usize = 64 << 10;

@@ -9,8 +9,8 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::openai::ApiError;
 use crate::store::{Store, StoreError};
 
 /// Which part to show.

@@ -78,7 +78,6 @@
 
 mod actions;
 mod body;
-mod guard;
 mod history;
 mod live;
 mod state;
@@ -87,16 +86,16 @@ mod window;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State as Shared};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-pub use guard::Peer;
-pub(crate) use guard::{bearer, check_local, same};
 pub use state::{State, state};
 
-use http::StatusCode;
-
+use crate::auth;
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::openai::ApiError;
 
 /// The routes under `/admin`.
 pub fn router(gateway: Arc<Gateway>) -> Router {
@@ -113,16 +112,15 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
             get(actions::read_config).patch(actions::set_field),
         )
         // Before the layer, so that the guard comes first.
-        .method_not_allowed_fallback(wrong_method)
-        .layer(axum::middleware::from_fn_with_state(
-            Arc::clone(&gateway),
-            guard::guard,
-        ))
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .layer(from_fn_with_state(Arc::clone(&gateway), guard))
         .with_state(gateway)
 }
 
-/// The answer to a method that a path does not have.
-pub(crate) async fn wrong_method() -> ApiError {
-    let message = "this path has no such method";
-    ApiError::invalid(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
+/// Lets a request through that comes from an operator.
+async fn guard(Shared(gateway): Shared<Arc<Gateway>>, request: Request, next: Next) -> Response {
+    match auth::check_operator(&gateway.fleet.load(), &request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
 }

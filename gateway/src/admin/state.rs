@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::window::Content;
 use crate::clock::unix_millis;
 use crate::events::{Counts, Transition};
-use crate::fleet::{Fleet, Route, Target, Upstream};
 use crate::gateway::Gateway;
+use crate::providers::{Fleet, Route, Target, Upstream};
 use crate::store;
 
 /// `GET /admin/state`.

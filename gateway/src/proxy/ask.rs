@@ -13,7 +13,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::config::Server;
-use crate::openai::ApiError;
+use crate::dialect::{self, ApiError};
+use crate::limits::PAGE;
 
 /// A client's request, whole and well-formed.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl Ask {
         Ok(Self {
             model,
             stream,
-            headers: super::headers::to_provider(&headers),
+            headers: dialect::headers::to_provider(&headers),
             body,
             model_at,
             _memory: Some(memory),
@@ -110,9 +111,6 @@ impl Ask {
         body.freeze()
     }
 }
-
-/// Memory is counted in these.
-const PAGE: usize = 1024;
 
 async fn collect(
     mut body: Body,
@@ -148,11 +146,6 @@ async fn collect(
         held.merge(more.map_err(no_memory)?);
     }
     Ok((all.freeze(), held))
-}
-
-/// How many permits so much memory for bodies is.
-pub(super) fn memory(bytes: usize) -> usize {
-    (bytes / PAGE).clamp(1, Semaphore::MAX_PERMITS)
 }
 
 fn look(body: &Bytes) -> Result<(String, Range<usize>, bool), ApiError> {

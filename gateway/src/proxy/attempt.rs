@@ -13,10 +13,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::ask::Ask;
 use super::failed::{Failed, Limit, retry_after};
-use super::headers;
 use crate::config::Limits;
-use crate::fleet::{Endpoint, Target};
-use crate::sse::{Said, Splitter, read};
+use crate::dialect::headers;
+use crate::dialect::sse::{Said, Splitter, read};
+use crate::providers::{Endpoint, Target};
 
 /// How much of an error's body is read.
 const ERROR_BYTES: usize = 64 << 10;

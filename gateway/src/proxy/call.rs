@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::ask::Ask;
 use super::attempt::{Answer, attempt};
 use super::failed::{Failed, Limit};
-use crate::fleet::{Endpoint, InFlight, Target};
+use crate::providers::{Endpoint, InFlight, Target};
 
 /// A call that may be made. Dropping it gives back all that it holds; its permit then settles as
 /// abandoned, which is ignored unless the breaker is configured otherwise.

@@ -10,8 +10,7 @@ use cutout::{Outcome, Report};
 use http::StatusCode;
 
 use crate::config::Scope;
-use crate::openai::ApiError;
-use crate::sse;
+use crate::dialect::{ApiError, sse};
 
 /// An attempt that brought no answer.
 #[derive(Clone, Debug)]

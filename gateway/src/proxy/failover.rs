@@ -14,8 +14,8 @@ use super::ask::Ask;
 use super::attempt::Answer;
 use super::call::Call;
 use super::failed::Failed;
-use crate::fleet::{Endpoint, Route, Target, choose};
-use crate::openai::{ApiError, Tried};
+use crate::dialect::{ApiError, Tried};
+use crate::providers::{Endpoint, Route, Target, choose};
 
 /// A good answer and where it is from.
 #[derive(Debug)]

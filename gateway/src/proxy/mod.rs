@@ -14,8 +14,6 @@ mod attempt;
 mod call;
 mod failed;
 mod failover;
-mod headers;
-mod places;
 mod pour;
 mod respond;
 
@@ -28,16 +26,15 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Request, StatusCode};
 use tokio::time::timeout;
 
-use crate::admin::{bearer, same};
-use crate::fleet::{Endpoint, Fleet, Route, Target};
+use crate::auth;
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
 use crate::metrics;
-use crate::openai::ApiError;
+use crate::providers::{Endpoint, Route, Target};
 use ask::Ask;
 use attempt::Answer;
 use failed::{Failed, Limit};
 use failover::Search;
-pub use places::Places;
 use respond::{mark_degraded, note_tried, respond, whole};
 
 /// `POST /v1/chat/completions`.
@@ -70,7 +67,7 @@ async fn answer(
     // The configuration that this request goes by, to its end.
     let fleet = gateway.fleet.load_full();
     let (head, body) = request.into_parts();
-    check_key(&fleet, &head.headers)?;
+    auth::check_client(&fleet, &head.headers)?;
     let server = &fleet.config.server;
     let conversation = |route: &Route| conversation(route, &head.headers);
     let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
@@ -125,28 +122,6 @@ pub(crate) async fn once(
     answer
         .map_err(|_| Failed::TimedOut(Limit::Total, total))?
         .map(|_| ())
-}
-
-fn check_key(fleet: &Fleet, headers: &HeaderMap) -> Result<(), ApiError> {
-    use secrecy::ExposeSecret;
-    if fleet.client_keys.is_empty() {
-        return Ok(());
-    }
-    let given = bearer(headers).unwrap_or_default();
-    // All are compared, so that the time does not tell which one came close.
-    let known = fleet
-        .client_keys
-        .iter()
-        .fold(false, |known, key| same(given, key.expose_secret()) | known);
-    if known {
-        return Ok(());
-    }
-    let message = "send a key of this gateway as 'Authorization: Bearer …'";
-    Err(ApiError::invalid(
-        StatusCode::UNAUTHORIZED,
-        "invalid_api_key",
-        message,
-    ))
 }
 
 /// The key of the conversation that a request belongs to.

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::attempt::{Stream, piece, too_long};
 use super::call::Call;
 use super::failed::{Failed, Limit};
-use crate::sse::{Said, read};
+use crate::dialect::sse::{Said, read};
 
 /// How many events may wait for the client.
 const WAITING: usize = 16;

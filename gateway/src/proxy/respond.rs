@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::attempt::Answer;
 use super::failover::Found;
 use super::pour::pour;
-use crate::openai::{TRIED, Tried, listed};
+use crate::dialect::{TRIED, Tried, listed};
 
 /// Says on an answer who gave it.
 const PROVIDER: HeaderName = HeaderName::from_static("x-cutout-provider");

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
-use super::record::{ProbeResult, Slot, Totals};
-use super::{Status, StoreError};
+use super::followed::Followed;
+use super::{ProbeResult, Status, StoreError, Totals};
 use crate::events::Transition;
 
 /// Something to ask the database, and where the answer goes.
@@ -20,10 +20,10 @@ const MAX_QUESTIONS: usize = 64;
 /// What the writing thread takes at a time.
 #[derive(Default)]
 pub(super) struct Batch {
-    pub(super) transitions: VecDeque<(Arc<Slot>, Arc<Transition>)>,
+    pub(super) transitions: VecDeque<(Arc<Followed>, Arc<Transition>)>,
     pub(super) probes: VecDeque<ProbeResult>,
     /// Breakers that are no longer followed, for their last health.
-    pub(super) left: Vec<Arc<Slot>>,
+    pub(super) left: Vec<Arc<Followed>>,
 }
 
 impl Batch {
@@ -36,7 +36,7 @@ impl Batch {
 pub(super) struct Work {
     pub(super) batch: Batch,
     pub(super) questions: Vec<Question>,
-    pub(super) followed: Vec<Arc<Slot>>,
+    pub(super) followed: Vec<Arc<Followed>>,
     /// This is the last of it.
     pub(super) closing: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct Inbox {
 struct Queue {
     batch: Batch,
     questions: Vec<Question>,
-    followed: Vec<Arc<Slot>>,
+    followed: Vec<Arc<Followed>>,
     /// What the calls of breakers came to that are not followed.
     earlier: BTreeMap<String, Totals>,
     closing: bool,
@@ -86,10 +86,10 @@ impl Inbox {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn follow(&self, slot: &Arc<Slot>) {
+    pub(super) fn follow(&self, breaker: &Arc<Followed>) {
         let mut queue = self.lock();
         if !queue.closing {
-            queue.followed.push(Arc::clone(slot));
+            queue.followed.push(Arc::clone(breaker));
         }
     }
 
@@ -103,29 +103,29 @@ impl Inbox {
 
     /// Ends the record of a breaker. Its transitions in the inbox happened before
     /// its last health, and no more are taken.
-    pub(super) fn leave(&self, slot: &Arc<Slot>) {
+    pub(super) fn leave(&self, breaker: &Arc<Followed>) {
         let mut queue = self.lock();
-        if let Some(index) = queue.position(slot) {
-            let slot = queue.followed.swap_remove(index);
-            slot.end();
-            if let Some(health) = slot.health() {
+        if let Some(index) = queue.position(breaker) {
+            let breaker = queue.followed.swap_remove(index);
+            breaker.end();
+            if let Some(health) = breaker.health() {
                 queue
                     .earlier
-                    .insert(slot.breaker.to_string(), health.totals);
+                    .insert(breaker.name.to_string(), health.totals);
             }
-            queue.batch.left.push(slot);
+            queue.batch.left.push(breaker);
         }
     }
 
-    pub(super) fn transition(&self, slot: &Arc<Slot>, transition: Arc<Transition>) {
+    pub(super) fn transition(&self, breaker: &Arc<Followed>, transition: Arc<Transition>) {
         let mut queue = self.lock();
-        if queue.position(slot).is_none() {
+        if queue.position(breaker).is_none() {
             return;
         }
         queue
             .batch
             .transitions
-            .push_back((Arc::clone(slot), transition));
+            .push_back((Arc::clone(breaker), transition));
         queue.keep_to(self.limit);
         drop(queue);
         self.wake.notify_one();
@@ -212,10 +212,10 @@ impl Inbox {
 }
 
 impl Queue {
-    fn position(&self, slot: &Arc<Slot>) -> Option<usize> {
+    fn position(&self, breaker: &Arc<Followed>) -> Option<usize> {
         self.followed
             .iter()
-            .position(|other| Arc::ptr_eq(other, slot))
+            .position(|other| Arc::ptr_eq(other, breaker))
     }
 
     fn is_urgent(&self) -> bool {

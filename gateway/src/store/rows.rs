@@ -6,8 +6,7 @@ use cutout::Snapshot;
 use rusqlite::{Connection, Row, Transaction, params};
 
 use super::inbox::Batch;
-use super::record::{ProbeResult, Totals};
-use super::{Options, Saved};
+use super::{Options, ProbeResult, Saved, Totals};
 use crate::clock::unix_millis;
 use crate::events::{Counts, Transition};
 

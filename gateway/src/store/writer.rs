@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::followed::{Followed, Health};
 use super::inbox::{Batch, Inbox, Work};
-use super::record::{Health, Slot};
 use super::rows::{self, Change};
 use super::{Options, StoreError};
 
@@ -82,7 +82,12 @@ impl Writer {
     }
 
     /// Writes a batch and the health that belongs to it, or puts it back.
-    fn write(&mut self, batch: Batch, followed: &[Arc<Slot>], all: bool) -> Result<(), StoreError> {
+    fn write(
+        &mut self,
+        batch: Batch,
+        followed: &[Arc<Followed>],
+        all: bool,
+    ) -> Result<(), StoreError> {
         let fresh = Self::fresh(&batch, followed, all);
         let changes = self.changes(&fresh);
         if batch.is_empty() && changes.is_empty() {
@@ -107,14 +112,14 @@ impl Writer {
     ///
     /// It is read here, after the transitions were taken from the inbox, so it is
     /// not older than any of them.
-    fn fresh(batch: &Batch, followed: &[Arc<Slot>], all: bool) -> HashMap<Arc<str>, Health> {
+    fn fresh(batch: &Batch, followed: &[Arc<Followed>], all: bool) -> HashMap<Arc<str>, Health> {
         // First those that were left: a new breaker may have the name of an old one.
         let moved = batch.transitions.iter().map(|(slot, _)| slot);
         let moved = moved.filter(|slot| !batch.left.iter().any(|left| Arc::ptr_eq(left, slot)));
         let slots = batch.left.iter().chain(moved);
         slots
             .chain(followed.iter().filter(|_| all))
-            .filter_map(|slot| Some((Arc::clone(&slot.breaker), slot.health()?)))
+            .filter_map(|slot| Some((Arc::clone(&slot.name), slot.health()?)))
             .collect()
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::State;
-use cutout_gateway::fake::Mood;
+use cutout_gateway::demo::fake::Mood;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::rig::{Rig, SOON, fake, provider, route, until};
 
-async fn one() -> (Rig, cutout_gateway::fake::Fake) {
+async fn one() -> (Rig, cutout_gateway::demo::fake::Fake) {
     let a = fake(Mood::Well).await;
     let config = provider(
         "a",

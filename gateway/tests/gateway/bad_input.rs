@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cutout_gateway::fake::{Fake, Mood};
+use cutout_gateway::demo::fake::{Fake, Mood};
 use http::{HeaderValue, Method, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cutout::State;
 use cutout_gateway::config::File;
-use cutout_gateway::fake::Mood;
+use cutout_gateway::demo::fake::Mood;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::State;
-use cutout_gateway::fake::Mood;
+use cutout_gateway::demo::fake::Mood;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::timeout;

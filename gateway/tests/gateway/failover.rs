@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::State;
-use cutout_gateway::fake::{Fake, Mood};
+use cutout_gateway::demo::fake::{Fake, Mood};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::rig::{Answer, Rig, chat, fake, provider, route, until};

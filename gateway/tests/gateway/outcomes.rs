@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::State;
-use cutout_gateway::fake::{Fake, Mood};
+use cutout_gateway::demo::fake::{Fake, Mood};
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 

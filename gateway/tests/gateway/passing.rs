@@ -1,11 +1,11 @@
 //! What passes through, and what does not.
 
-use cutout_gateway::fake::Mood;
+use cutout_gateway::demo::fake::Mood;
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::rig::{Rig, fake, provider, route};
 
-async fn one() -> (Rig, cutout_gateway::fake::Fake) {
+async fn one() -> (Rig, cutout_gateway::demo::fake::Fake) {
     let a = fake(Mood::Well).await;
     let config = provider("a", &a.url(), "")
         + "[[route]]\nmodel = \"m\"\nqueue = [{ provider = \"a\", model = \"theirs\" }]\n"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cutout_gateway::fake::Mood;
+use cutout_gateway::demo::fake::Mood;
 use http::{HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 

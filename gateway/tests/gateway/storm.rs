@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use cutout_gateway::client::Client;
-use cutout_gateway::fake::{Fake, Mood};
+use cutout_gateway::demo::fake::{Fake, Mood};
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use tokio::time::timeout;

@@ -7,13 +7,16 @@ mod keeping;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use cutout::{Breaker, Event, ManualClock, Outcome, Report, State};
+use cutout::{Breaker, Event, ManualClock, Outcome, Report, Snapshot, State};
+use rusqlite::Connection;
 
 use super::*;
 use crate::clock::unix_millis;
-use crate::events::Counts;
+use crate::events::{Counts, Transition};
 
 /// A file in a folder of its own, gone at the end.
 struct File {

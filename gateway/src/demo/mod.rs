@@ -1,5 +1,7 @@
 //! The demo: three fake providers that fall ill in turn, a light load, and what the breakers make of it.
 
+pub mod fake;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,12 +12,13 @@ use http::{HeaderValue, Request, header};
 use http_body_util::{BodyExt, Full};
 use tokio::time::{Instant, interval, sleep};
 
+use self::fake::{Fake, Mood};
 use crate::client::Client;
 use crate::config::File;
-use crate::fake::{Fake, Mood};
+
+use crate::dialect::sse::{Said, read};
 use crate::gateway::Gateway;
 use crate::server;
-use crate::sse::{Said, read};
 
 /// Requests per second.
 const LOAD: u64 = 20;
@@ -177,7 +180,7 @@ async fn ask(client: &Client, address: SocketAddr, stream: bool, asked: &Asked) 
         asked.refused.fetch_add(1, Relaxed);
         return;
     }
-    let failed_over = response.headers().contains_key(crate::openai::TRIED);
+    let failed_over = response.headers().contains_key(crate::dialect::TRIED);
     let Ok(body) = response.into_body().collect().await else {
         asked.broken.fetch_add(1, Relaxed);
         return;

@@ -3,6 +3,7 @@
 mod answers;
 mod mood;
 mod pieces;
+mod seen;
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use answers::{chat, embeddings};
 pub use mood::Mood;
+use seen::Seen;
 
 /// A fake provider. Dropping it closes its socket and its connections.
 #[derive(Debug)]
@@ -25,15 +27,6 @@ pub struct Fake {
     address: SocketAddr,
     seen: Arc<Seen>,
     task: JoinHandle<()>,
-}
-
-#[derive(Debug)]
-struct Seen {
-    mood: Mutex<Mood>,
-    calls: AtomicU64,
-    /// Answers that are being given.
-    open: AtomicUsize,
-    last: Mutex<Option<(HeaderMap, Bytes)>>,
 }
 
 impl Fake {
@@ -130,21 +123,5 @@ async fn serve(listener: TcpListener, router: Router) {
             let _ = http.serve_connection(io, service).await;
         });
         while connections.try_join_next().is_some() {}
-    }
-}
-
-/// Counts an answer as open until it is dropped.
-struct Open(Arc<Seen>);
-
-impl Open {
-    fn new(seen: &Arc<Seen>) -> Self {
-        seen.open.fetch_add(1, Relaxed);
-        Self(Arc::clone(seen))
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Relaxed);
     }
 }

@@ -58,6 +58,12 @@ impl ApiError {
         }
     }
 
+    /// A method that the path does not have.
+    pub fn wrong_method() -> Self {
+        let message = "this path has no such method";
+        Self::invalid(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", message)
+    }
+
     /// Names the field at fault.
     #[must_use]
     pub fn param(mut self, param: &'static str) -> Self {

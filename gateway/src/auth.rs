@@ -1,37 +1,23 @@
-//! Who may use the admin API.
+//! Who may use which door: operators the admin API, clients the models.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::extract::Request;
 use http::{HeaderMap, Method, StatusCode, header};
 use secrecy::ExposeSecret;
 use subtle::ConstantTimeEq;
 
-use crate::gateway::Gateway;
-use crate::openai::ApiError;
+use crate::dialect::ApiError;
+use crate::providers::Fleet;
 
 /// The address at the other end of the connection that a request came on.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer(pub SocketAddr);
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Lets a request through that comes from an operator.
-pub(super) async fn guard(
-    State(gateway): State<Arc<Gateway>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match check(&gateway, &request) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-fn check(gateway: &Gateway, request: &Request) -> Result<(), ApiError> {
+/// Lets operators in.
+pub(crate) fn check_operator(fleet: &Fleet, request: &Request) -> Result<(), ApiError> {
     let headers = request.headers();
-    match gateway.fleet.load().admin_token.as_ref() {
+    match fleet.admin_token.as_ref() {
         Some(token) => {
             if !bearer(headers).is_some_and(|given| same(given, token.expose_secret())) {
                 let message = "send the admin token as 'Authorization: Bearer …'";
@@ -51,6 +37,28 @@ fn check(gateway: &Gateway, request: &Request) -> Result<(), ApiError> {
         return Err(forbidden("send 'Content-Type: application/json'"));
     }
     Ok(())
+}
+
+/// Lets clients in that have a key, if keys are asked for.
+pub(crate) fn check_client(fleet: &Fleet, headers: &HeaderMap) -> Result<(), ApiError> {
+    if fleet.client_keys.is_empty() {
+        return Ok(());
+    }
+    let given = bearer(headers).unwrap_or_default();
+    // All are compared, so that the time does not tell which one came close.
+    let known = fleet
+        .client_keys
+        .iter()
+        .fold(false, |known, key| same(given, key.expose_secret()) | known);
+    if known {
+        return Ok(());
+    }
+    let message = "send a key of this gateway as 'Authorization: Bearer …'";
+    Err(ApiError::invalid(
+        StatusCode::UNAUTHORIZED,
+        "invalid_api_key",
+        message,
+    ))
 }
 
 /// Refuses all but this machine's own browsers and tools.
@@ -79,7 +87,7 @@ fn forbidden(message: &str) -> ApiError {
 }
 
 /// The token of an `Authorization: Bearer` header.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     headers
         .get(header::AUTHORIZATION)?
         .as_bytes()
@@ -87,7 +95,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 /// Compares in a time that depends on the lengths alone.
-pub(crate) fn same(given: &[u8], token: &str) -> bool {
+fn same(given: &[u8], token: &str) -> bool {
     given.ct_eq(token.as_bytes()).into()
 }
 

@@ -10,7 +10,7 @@ use super::answers::Answers;
 use super::conversations::Conversations;
 use super::{Provider, Upstream};
 use crate::config;
-use crate::openai::Tried;
+use crate::dialect::Tried;
 
 /// A provider, the model to ask it for, and the breaker in between.
 #[derive(Debug)]

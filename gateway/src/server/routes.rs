@@ -9,20 +9,20 @@ use axum::{Json, Router};
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::dashboard;
 use crate::admin;
-use crate::dashboard;
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::openai::ApiError;
 use crate::{metrics, proxy};
 
 /// All paths.
-pub fn router(gateway: Arc<Gateway>) -> Router {
+pub(super) fn router(gateway: Arc<Gateway>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route(
             "/metrics",
-            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway)),
+            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway.fleet.load())),
         )
         .route("/v1/chat/completions", post(proxy::chat))
         .route("/v1/embeddings", post(proxy::embeddings))
@@ -31,7 +31,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .with_state(Arc::clone(&gateway))
         .merge(dashboard::router(Arc::clone(&gateway)))
         .merge(admin::router(gateway))
-        .method_not_allowed_fallback(admin::wrong_method)
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
         .fallback(|| async {
             ApiError::invalid(
                 StatusCode::NOT_FOUND,

@@ -11,8 +11,8 @@ use http::{HeaderValue, Request, StatusCode, header};
 use serde_json::{Value, json};
 
 use super::mood::Mood;
-use super::pieces::{Piece, pieces};
-use super::{Open, Seen};
+use super::pieces::{Piece, pieces, with_type};
+use super::seen::{Open, Seen};
 
 pub(super) async fn chat(
     extract::State(seen): extract::State<Arc<Seen>>,
@@ -154,10 +154,4 @@ async fn ill(mood: Mood) -> Option<Response> {
         }
         _ => None,
     }
-}
-
-pub(super) fn with_type(kind: HeaderValue, body: impl Into<Body>) -> Response {
-    let mut response = Response::new(body.into());
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
 }

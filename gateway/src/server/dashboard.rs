@@ -12,11 +12,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{StatusCode, header};
 
-use crate::admin;
+use crate::auth;
+use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::openai::ApiError;
 
-const PAGE: &str = include_str!("../assets/dashboard.html");
+const PAGE: &str = include_str!("../../assets/dashboard.html");
 
 /// Nothing from elsewhere, nothing inline, and in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -30,25 +30,37 @@ const FILES: &[(&str, &str, &str)] = &[
     (
         "dashboard.css",
         "text/css; charset=utf-8",
-        include_str!("../assets/dashboard.css"),
+        include_str!("../../assets/dashboard.css"),
     ),
     (
         "icon.svg",
         "image/svg+xml",
-        include_str!("../assets/icon.svg"),
+        include_str!("../../assets/icon.svg"),
     ),
-    ("main.js", SCRIPT, include_str!("../assets/main.js")),
-    ("api.js", SCRIPT, include_str!("../assets/api.js")),
-    ("breaker.js", SCRIPT, include_str!("../assets/breaker.js")),
-    ("dom.js", SCRIPT, include_str!("../assets/dom.js")),
-    ("operate.js", SCRIPT, include_str!("../assets/operate.js")),
-    ("queue.js", SCRIPT, include_str!("../assets/queue.js")),
-    ("timeline.js", SCRIPT, include_str!("../assets/timeline.js")),
-    ("window.js", SCRIPT, include_str!("../assets/window.js")),
+    ("main.js", SCRIPT, include_str!("../../assets/main.js")),
+    ("api.js", SCRIPT, include_str!("../../assets/api.js")),
+    (
+        "breaker.js",
+        SCRIPT,
+        include_str!("../../assets/breaker.js"),
+    ),
+    ("dom.js", SCRIPT, include_str!("../../assets/dom.js")),
+    (
+        "operate.js",
+        SCRIPT,
+        include_str!("../../assets/operate.js"),
+    ),
+    ("queue.js", SCRIPT, include_str!("../../assets/queue.js")),
+    (
+        "timeline.js",
+        SCRIPT,
+        include_str!("../../assets/timeline.js"),
+    ),
+    ("window.js", SCRIPT, include_str!("../../assets/window.js")),
 ];
 
 /// `/` and `/assets/*`.
-pub fn router(gateway: Arc<Gateway>) -> Router {
+pub(super) fn router(gateway: Arc<Gateway>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/assets/{file}", get(file))
@@ -80,7 +92,7 @@ fn answer(
     text: &'static str,
 ) -> Response {
     if gateway.fleet.load().admin_token.is_none()
-        && let Err(refusal) = admin::check_local(request)
+        && let Err(refusal) = auth::check_local(request)
     {
         return refusal.into_response();
     }

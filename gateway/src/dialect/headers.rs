@@ -49,7 +49,7 @@ const FROM_PROVIDER: [HeaderName; 7] = [
 ];
 
 /// The headers of a client that its provider gets.
-pub(super) fn to_provider(headers: &HeaderMap) -> HeaderMap {
+pub(crate) fn to_provider(headers: &HeaderMap) -> HeaderMap {
     passed(headers, |name| {
         !FROM_CLIENT.contains(name)
             && !name.as_str().starts_with("x-forwarded-")
@@ -58,7 +58,7 @@ pub(super) fn to_provider(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// The headers of a provider that the client gets.
-pub(super) fn to_client(headers: &HeaderMap) -> HeaderMap {
+pub(crate) fn to_client(headers: &HeaderMap) -> HeaderMap {
     passed(headers, |name| {
         !FROM_PROVIDER.contains(name) && !name.as_str().starts_with("x-cutout-")
     })

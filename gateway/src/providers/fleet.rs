@@ -1,10 +1,4 @@
-//! The providers and routes of the configuration in force, and the breakers, which outlive it.
-
-mod answers;
-mod conversations;
-mod provider;
-mod route;
-mod upstream;
+//! The configuration in force as one value.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,13 +6,7 @@ use std::sync::Arc;
 use cutout::Snapshot;
 use secrecy::SecretString;
 
-pub use answers::Answers;
-pub use conversations::Conversations;
-pub use provider::{Endpoint, Provider};
-pub(crate) use route::choose;
-pub use route::{Route, Target};
-pub use upstream::{InFlight, Upstream};
-
+use super::{Provider, Route, Target, Upstream};
 use crate::config::{self, Config, File, Problem, Scope, Version};
 use crate::events::Events;
 use crate::store::Store;

@@ -6,11 +6,10 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::HeaderValue;
+use http::{HeaderValue, header};
 use tokio::sync::mpsc;
 
-use super::Open;
-use super::answers::with_type;
+use super::seen::Open;
 
 /// A piece of an answer.
 pub(super) enum Piece {
@@ -38,6 +37,13 @@ pub(super) fn pieces(kind: HeaderValue, open: Open, pieces: Vec<Piece>) -> Respo
         drop(open);
     });
     with_type(kind, Body::new(Played(receiver)))
+}
+
+/// An answer of this type.
+pub(super) fn with_type(kind: HeaderValue, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 /// Plays the pieces; `None` when nobody listens any more.

@@ -1,5 +1,9 @@
 //! Connections: accepted one by one, bounded in number and in what each may take.
 
+mod dashboard;
+mod routes;
+mod stop;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -15,9 +19,10 @@ use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
-use crate::admin::Peer;
+pub use stop::stop_signal;
+
+use crate::auth::Peer;
 use crate::config::watch::watch;
-use crate::face;
 use crate::gateway::Gateway;
 use crate::{checks, metrics, webhook};
 
@@ -34,7 +39,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     background.spawn(metrics::upkeep());
-    let router = face::router(Arc::clone(&gateway));
+    let router = routes::router(Arc::clone(&gateway));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout.get())
@@ -123,30 +128,6 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> std::io::Res
             Err(error)
         }
     }
-}
-
-/// Ends when the process is told to stop: SIGTERM or Ctrl-C. From the call on, neither ends the process by itself.
-///
-/// # Errors
-///
-/// The signals cannot be listened for.
-pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        Ok(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }
 
 const _: fn() = || {

@@ -6,16 +6,18 @@ use std::time::Duration;
 use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::ask;
 use crate::config::Server;
-use crate::openai::ApiError;
+use crate::dialect::ApiError;
+
+/// The memory for bodies is counted in so many bytes.
+pub(crate) const PAGE: usize = 1024;
 
 /// The places for requests, streams, and the bodies of requests.
 #[derive(Debug)]
 pub struct Places {
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    pub(super) memory: Arc<Semaphore>,
+    pub(crate) memory: Arc<Semaphore>,
 }
 
 impl Places {
@@ -26,15 +28,15 @@ impl Places {
         Self {
             requests: semaphore(server.max_requests),
             streams: semaphore(server.max_streams),
-            memory: semaphore(ask::memory(server.max_body_memory)),
+            memory: semaphore((server.max_body_memory / PAGE).max(1)),
         }
     }
 
-    pub(super) fn request(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(crate) fn request(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         take(&self.requests, "requests")
     }
 
-    pub(super) fn stream(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         take(&self.streams, "streams")
     }
 }

@@ -1,0 +1,7 @@
+//! What the protocol looks like: its errors, its events, and which headers pass. Today that is OpenAI's.
+
+mod error;
+pub mod headers;
+pub mod sse;
+
+pub use error::{ApiError, TRIED, Tried, listed};

@@ -1,0 +1,17 @@
+//! The providers and routes of the configuration in force, and the breakers, which outlive it.
+
+mod answers;
+mod conversations;
+mod fleet;
+mod provider;
+mod route;
+mod upstream;
+
+pub use answers::Answers;
+pub use conversations::Conversations;
+pub use fleet::Fleet;
+pub(crate) use fleet::Next;
+pub use provider::{Endpoint, Provider};
+pub(crate) use route::choose;
+pub use route::{Route, Target};
+pub use upstream::{InFlight, Upstream};
