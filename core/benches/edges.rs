@@ -12,10 +12,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cutout::body::GuardedBody;
+use cutout::adapters::body::GuardedBody;
 use cutout::classify::ByResult;
-use cutout::stream::{GuardedStream, Limits};
-use cutout::tower::{AtResult, BreakerLayer};
+use cutout::adapters::stream::{GuardedStream, Limits};
+use cutout::adapters::tower::{AtResult, BreakerLayer};
 use cutout::{Breaker, BreakerRef, OwnedPermit, SlowRule};
 use futures_util::Stream;
 use http_body::{Body, Frame};

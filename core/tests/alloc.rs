@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use cutout::body::GuardedBody;
+use cutout::adapters::body::GuardedBody;
 use cutout::registry::Registry;
 use cutout::router::{Attempts, Policy, Role, Router, RouterConfig, Target};
-use cutout::stream::GuardedStream;
-use cutout::tower::BreakerLayer;
+use cutout::adapters::stream::GuardedStream;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{
     Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Overdue, Report, Settled, SlowRule,
     State, SystemClock, Window,

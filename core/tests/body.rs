@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use cutout::body::{BodyError, GuardedBody, Limits};
-use cutout::http::{GrpcStatus, HttpStatus};
-use cutout::tower::BreakerLayer;
+use cutout::adapters::body::{BodyError, GuardedBody, Limits};
+use cutout::adapters::http::{GrpcStatus, HttpStatus};
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{Breaker, Builder, ManualClock, Outcome, OwnedPermit, Settled, State};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Response};

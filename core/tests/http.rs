@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::classify::{Classify, ErrorsBy};
-use cutout::http::{GrpcStatus, HttpStatus};
+use cutout::adapters::http::{GrpcStatus, HttpStatus};
 use cutout::{Breaker, Builder, CallError, ManualClock, OpenWait, Outcome, Rejected, Report};
 use http::header::RETRY_AFTER;
 use http::{Response, StatusCode};

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use cutout::classify::Judge;
-use cutout::stream::{Elapsed, GuardedStream, Limits};
-use cutout::tokio::TokioClock;
+use cutout::adapters::stream::{Elapsed, GuardedStream, Limits};
+use cutout::adapters::tokio::TokioClock;
 use cutout::{Breaker, Builder, ManualClock, Outcome, OwnedPermit, Report, Settled, State};
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 

@@ -30,7 +30,7 @@ impl Visit for Writer<'_> {
 
 impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "cutout::tracing"
+        metadata.target() == "cutout::adapters::tracing"
     }
 
     fn event(&self, event: &Event<'_>) {
@@ -57,7 +57,7 @@ fn events(work: impl FnOnce(&Breaker<ManualClock>, &ManualClock)) -> Vec<(Level,
     let recorder = Recorder::default();
     let clock = ManualClock::new();
     let breaker = Breaker::builder()
-        .named_listener(cutout::tracing::transition)
+        .named_listener(cutout::adapters::tracing::transition)
         .name("search")
         .consecutive_failures(1)
         .clock(clock.clone())

@@ -1,4 +1,4 @@
-//! Prometheus metrics: those of the breakers, as `cutout::metrics` has them, and the gateway's own.
+//! Prometheus metrics: those of the breakers, as `cutout::adapters::metrics` has them, and the gateway's own.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -45,7 +45,7 @@ impl Request {
 pub(crate) fn render(fleet: &Fleet) -> String {
     let handle = handle();
     for upstream in fleet.upstreams.values() {
-        cutout::metrics::observe(&upstream.breaker);
+        cutout::adapters::metrics::observe(&upstream.breaker);
         let name = upstream.name.clone();
         gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
         counter!("gateway_retries_total", "breaker" => name).absolute(upstream.totals().retries);
@@ -75,7 +75,7 @@ pub(crate) fn handle() -> &'static PrometheusHandle {
         let handle = recorder.handle();
         // Another recorder may be there already; then it has the metrics.
         let _ = metrics::set_global_recorder(recorder);
-        cutout::metrics::describe();
+        cutout::adapters::metrics::describe();
         handle
     })
 }

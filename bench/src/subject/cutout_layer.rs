@@ -1,7 +1,7 @@
 //! This crate's layer before a tower service.
 
 use cutout::classify::ByResult;
-use cutout::tower::{AtResult, BreakerLayer, BreakerService};
+use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService};
 use cutout::{BreakerRef, CallError};
 use tower::Layer;
 

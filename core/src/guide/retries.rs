@@ -63,7 +63,7 @@
 //! use std::future::{Ready, ready};
 //! use std::sync::Arc;
 //! use cutout::Breaker;
-//! use cutout::tower::BreakerLayer;
+//! use cutout::adapters::tower::BreakerLayer;
 //! use tower::limit::ConcurrencyLimitLayer;
 //! use tower::retry::{Policy, RetryLayer};
 //! use tower::{Service, ServiceBuilder, ServiceExt};
@@ -103,7 +103,7 @@
 //!
 //! Each attempt is then a call with an outcome of its own, and the policy sees rejections. It must
 //! not retry them: an attempt that is rejected at once uses up the retries and learns nothing. To
-//! wait for the breaker on purpose there is `cutout::tokio::WaitingRoom`.
+//! wait for the breaker on purpose there is `cutout::adapters::tokio::WaitingRoom`.
 //!
 //! ```
 //! use backon::{ExponentialBuilder, Retryable};

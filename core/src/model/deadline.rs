@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::clock::saturating_nanos;
+use crate::contract::clock::saturating_nanos;
 
 /// A point in time in whole microseconds since the start, rounded up so that
 /// it never comes early.

@@ -42,15 +42,16 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
-use crate::clock::saturating_nanos;
-use crate::config::{Config, OpenWait, Window};
-use crate::error::{ConfigError, Left, Rejected};
-use crate::event::Event;
-use crate::outcome::{Counts, Outcome, Report, Sample, Settled};
-use crate::rules;
-use crate::snapshot::{Bucket, Snapshot};
-use crate::state::{Cause, State};
-use crate::word::{HalfOpen, Word};
+use crate::contract::clock::saturating_nanos;
+use crate::contract::config::{Config, OpenWait, Window};
+use crate::contract::error::ConfigError;
+use crate::breaker::rejected::{Left, Rejected};
+use crate::contract::event::Event;
+use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
+use crate::contract::rules;
+use crate::contract::snapshot::{Bucket, Snapshot};
+use crate::contract::state::{Cause, State};
+use crate::engine::word::{HalfOpen, Word};
 
 use deadline::Deadline;
 use overdue::Flights;
@@ -343,8 +344,8 @@ fn rejection(state: State, cause: Cause, left: Left, generation: u32) -> Rejecte
             passed: 0,
             inconclusive: 0,
         }),
-        State::ForcedOpen => before.to_forced_open(crate::deadline::Deadline::NEVER),
-        _ => before.to_open(cause, crate::deadline::Deadline::NEVER),
+        State::ForcedOpen => before.to_forced_open(crate::contract::deadline::Deadline::NEVER),
+        _ => before.to_open(cause, crate::contract::deadline::Deadline::NEVER),
     };
     Rejected { word, left }
 }

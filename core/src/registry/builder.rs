@@ -10,11 +10,11 @@ use std::collections::hash_map::RandomState;
 
 use super::Registry;
 use super::config::RegistryConfig;
-use crate::builder::Builder;
-use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
-use crate::error::ConfigError;
-use crate::event::Event;
+use crate::breaker::builder::Builder;
+use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::config::Config;
+use crate::contract::error::ConfigError;
+use crate::contract::event::Event;
 
 type Name<K> = Box<dyn Fn(&K) -> String + Send + Sync>;
 type Configure<K> = Box<dyn Fn(&K, Config) -> Config + Send + Sync>;

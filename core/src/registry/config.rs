@@ -6,8 +6,8 @@ use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 
-use crate::config::Config;
-use crate::error::ConfigError;
+use crate::contract::config::Config;
+use crate::contract::error::ConfigError;
 
 /// The configuration of a [`Registry`](super::Registry).
 ///

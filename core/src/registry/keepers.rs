@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
 
 use super::config::RegistryConfig;
-use super::slot::Slot;
+use super::entry::Slot;
 use crate::breaker::Breaker;
-use crate::clock::{Clock, saturating_nanos};
-use crate::state::State;
+use crate::contract::clock::{Clock, saturating_nanos};
+use crate::contract::state::State;
 
 pub(super) type Map<K, C, S> = papaya::HashMap<K, Slot<C>, S>;
 

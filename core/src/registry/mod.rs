@@ -42,7 +42,7 @@ mod builder;
 mod config;
 mod keepers;
 mod reconfigure;
-mod slot;
+mod entry;
 
 use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
@@ -58,7 +58,7 @@ pub use builder::RegistryBuilder;
 pub use config::{RegistryConfig, RegistryError};
 
 use crate::breaker::Breaker;
-use crate::clock::{Clock, SystemClock};
+use crate::contract::clock::{Clock, SystemClock};
 use builder::Recipe;
 use keepers::{Keepers, Map, Rule};
 use reconfigure::Configs;

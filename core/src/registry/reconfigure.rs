@@ -8,9 +8,9 @@ use super::Registry;
 use super::builder::Recipe;
 use super::config::{RegistryConfig, RegistryError};
 use crate::breaker::Breaker;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::error::ConfigError;
+use crate::contract::clock::Clock;
+use crate::contract::config::Config;
+use crate::contract::error::ConfigError;
 
 /// What was configured.
 pub(super) struct Configs<K> {

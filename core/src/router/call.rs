@@ -8,8 +8,8 @@ use super::Router;
 use super::attempts::Attempts;
 use super::choice::InFlight;
 use super::error::NoTarget;
-use crate::clock::Clock;
-use crate::outcome::{Outcome, Report};
+use crate::contract::clock::Clock;
+use crate::contract::outcome::{Outcome, Report};
 
 /// What a result means: for the target's breaker, and for the request.
 ///

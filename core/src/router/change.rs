@@ -8,8 +8,8 @@ use super::config::RouterConfig;
 use super::error::RouterError;
 use super::queue::{Place, Queue};
 use super::target::{Member, Role, Target};
-use crate::clock::Clock;
-use crate::sync::Relaxed;
+use crate::contract::clock::Clock;
+use crate::engine::sync::Relaxed;
 
 pub(super) fn place<T, C: Clock>(target: Target<T, C>, id: u64) -> Place<T, C> {
     Place {

@@ -3,7 +3,7 @@
 use alloc::format;
 use core::time::Duration;
 
-use crate::error::ConfigError;
+use crate::contract::error::ConfigError;
 
 /// In which order a router asks its targets.
 ///

@@ -6,7 +6,8 @@ use core::fmt;
 use core::time::Duration;
 
 use super::positions::Positions;
-use crate::error::{ConfigError, Rejected};
+use crate::contract::error::ConfigError;
+use crate::breaker::rejected::Rejected;
 
 /// Why no target was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

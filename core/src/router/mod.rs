@@ -118,9 +118,9 @@ pub use error::{NoTarget, RouterError};
 pub use queue::Place;
 pub use target::{Member, Role, Target};
 
-use crate::clock::{Clock, SystemClock};
-use crate::error::Rejected;
-use crate::sync::{AtomicU64, Relaxed};
+use crate::contract::clock::{Clock, SystemClock};
+use crate::breaker::rejected::Rejected;
+use crate::engine::sync::{AtomicU64, Relaxed};
 use queue::Queue;
 use search::Search;
 

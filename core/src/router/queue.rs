@@ -10,7 +10,7 @@ use super::positions::Positions;
 use super::sticky::Draw;
 use super::target::{Member, Role, check_weight};
 use super::turns::Turns;
-use crate::clock::{Clock, SystemClock};
+use crate::contract::clock::{Clock, SystemClock};
 
 /// A target and its place in a queue, as it was at one moment.
 pub struct Place<T, C: Clock = SystemClock> {

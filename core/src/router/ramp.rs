@@ -3,9 +3,9 @@
 use core::time::Duration;
 
 use crate::breaker::Breaker;
-use crate::clock::{Clock, saturating_nanos};
-use crate::state::State;
-use crate::sync::{AtomicU64, Relaxed};
+use crate::contract::clock::{Clock, saturating_nanos};
+use crate::contract::state::State;
+use crate::engine::sync::{AtomicU64, Relaxed};
 
 /// It has its full share.
 const FULL: u64 = u64::MAX;

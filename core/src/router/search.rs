@@ -12,10 +12,10 @@ use super::queue::{Lane, Queue};
 use super::shed;
 use super::target::Member;
 use super::turns::Turn;
-use crate::clock::Clock;
-use crate::error::Rejected;
-use crate::permit::Token;
-use crate::state::State;
+use crate::contract::clock::Clock;
+use crate::breaker::rejected::Rejected;
+use crate::breaker::permit::Token;
+use crate::contract::state::State;
 
 /// One look for a target through one queue.
 pub(super) struct Search<'a, T, C: Clock> {

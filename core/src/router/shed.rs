@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use super::queue::Queue;
 use crate::breaker::Breaker;
-use crate::clock::Clock;
-use crate::state::State;
+use crate::contract::clock::Clock;
+use crate::contract::state::State;
 
 /// Whether a target that has just rejected is to be called all
 /// the same, because more ordinary targets reject than may be shed.

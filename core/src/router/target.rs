@@ -6,8 +6,8 @@ use core::fmt;
 
 use super::ramp::Ramp;
 use crate::breaker::Breaker;
-use crate::clock::{Clock, SystemClock};
-use crate::error::ConfigError;
+use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::error::ConfigError;
 
 /// What part a target takes in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

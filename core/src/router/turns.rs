@@ -10,7 +10,7 @@
 use alloc::boxed::Box;
 
 use super::positions::Positions;
-use crate::sync::{AtomicU64, Relaxed};
+use crate::engine::sync::{AtomicU64, Relaxed};
 
 /// Strides are whole numbers when the weights have a common multiple up to this;
 /// otherwise they are rounded, by less than a part in a thousand.

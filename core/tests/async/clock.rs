@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cutout::tokio::TokioClock;
+use cutout::adapters::tokio::TokioClock;
 use cutout::{Clock, State};
 use tokio::time::advance;
 

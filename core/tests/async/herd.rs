@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use cutout::tokio::{TokioClock, WaitingRoom};
+use cutout::adapters::tokio::{TokioClock, WaitingRoom};
 use cutout::{Breaker, Clock, Config, OpenWait, State};
 
 use crate::{WAIT, fragile};

@@ -9,7 +9,7 @@ mod waiting;
 
 use std::time::Duration;
 
-use cutout::tokio::TokioClock;
+use cutout::adapters::tokio::TokioClock;
 use cutout::{Breaker, Builder, Counts, OpenWait};
 
 const WAIT: Duration = Duration::from_secs(10);

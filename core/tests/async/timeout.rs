@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::tokio::TimedCallError;
+use cutout::adapters::tokio::TimedCallError;
 use cutout::{Outcome, State};
 use tokio::time::{Instant, sleep};
 

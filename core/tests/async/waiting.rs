@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::tokio::{TokioClock, WaitingRoom};
+use cutout::adapters::tokio::{TokioClock, WaitingRoom};
 use cutout::{Builder, Config, OpenWait, OwnedPermit, Rejected, Settled, State};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, advance, sleep};

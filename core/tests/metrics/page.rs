@@ -19,12 +19,12 @@ impl Scraper {
     }
 
     pub(crate) fn observe<C: Clock>(&self, breaker: &Breaker<C>) -> &Self {
-        metrics::with_local_recorder(&self.recorder, || cutout::metrics::observe(breaker));
+        metrics::with_local_recorder(&self.recorder, || cutout::adapters::metrics::observe(breaker));
         self
     }
 
     pub(crate) fn describe(&self) -> &Self {
-        metrics::with_local_recorder(&self.recorder, cutout::metrics::describe);
+        metrics::with_local_recorder(&self.recorder, cutout::adapters::metrics::describe);
         self
     }
 

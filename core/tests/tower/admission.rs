@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
-use cutout::tower::BreakerLayer;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{Breaker, CallError, Cause, State};
 use futures_util::FutureExt;
 use tower::limit::ConcurrencyLimit;

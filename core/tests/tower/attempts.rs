@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::classify::{ByResult, ErrorsBy};
-use cutout::tower::BreakerLayer;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{CallError, Outcome, Rejected, State};
 use tower::retry::{Policy, RetryLayer};
 use tower::timeout::TimeoutLayer;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cutout::classify::ByResult;
-use cutout::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture};
+use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture};
 use cutout::{Breaker, CallError, ManualClock, OwnedPermit, State};
 use futures_util::stream;
 use tower::balance::p2c::Balance;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use cutout::http::HttpStatus;
+use cutout::adapters::http::HttpStatus;
 use cutout::registry::{Registry, RegistryConfig};
-use cutout::tower::{BreakerLayer, by_authority};
+use cutout::adapters::tower::{BreakerLayer, by_authority};
 use cutout::{Breaker, CallError, ManualClock, State};
 use futures_util::FutureExt;
 use http::{Request, Response};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::classify::ByResult;
-use cutout::tower::{AtResult, BreakerLayer, BreakerService};
+use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService};
 use cutout::{Breaker, Builder, CallError, Config, ManualClock, OpenWait, State};
 use tower::{Layer, Service, ServiceExt};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use cutout::classify::{ByResult, ErrorsBy};
-use cutout::tower::BreakerLayer;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{Breaker, CallError, ManualClock, Outcome, Rejected, State};
 use futures_util::FutureExt;
 use tower::buffer::BufferLayer;

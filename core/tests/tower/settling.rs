@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use cutout::tower::BreakerLayer;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{CallError, Outcome, Report, State};
 use futures_util::FutureExt;
 use tower::{Layer, Service, ServiceExt};

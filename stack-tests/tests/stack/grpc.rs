@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, BufMut};
 use cutout::classify::ErrorsBy;
-use cutout::http::GrpcStatus;
-use cutout::tower::BreakerLayer;
+use cutout::adapters::http::GrpcStatus;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{CallError, Cause, Outcome, Rejected, State};
 use futures_util::stream::{self, Stream, StreamExt};
 use http::uri::PathAndQuery;

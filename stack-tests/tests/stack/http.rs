@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use cutout::classify::ErrorsBy;
-use cutout::http::HttpStatus;
-use cutout::tower::BreakerLayer;
+use cutout::adapters::http::HttpStatus;
+use cutout::adapters::tower::BreakerLayer;
 use cutout::{CallError, Cause, Outcome, Rejected, State};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Empty};

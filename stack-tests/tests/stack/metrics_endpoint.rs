@@ -25,8 +25,8 @@ async fn the_metrics_tell_the_story() {
         let page = move || {
             // A process with one recorder installs it; here each test has its own.
             metrics::with_local_recorder(&*recorder, || {
-                cutout::metrics::describe();
-                cutout::metrics::observe(&breaker);
+                cutout::adapters::metrics::describe();
+                cutout::adapters::metrics::observe(&breaker);
             });
             std::future::ready(recorder.handle().render())
         };

@@ -1,0 +1,141 @@
+//! The body that carries a permit.
+
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+
+use crate::adapters::body::LimitedBody;
+use crate::wrap::classify::{ByResult, Judge};
+use crate::wrap::guard::Guard;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::wrap::stream_limits::{Limits, Timer};
+use crate::contract::outcome::{Report, Settled};
+use crate::breaker::permit::OwnedPermit;
+
+pin_project! {
+    /// A body that settles a permit when it ends: see the [module's docs](crate::adapters::body).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it settles the permit as abandoned, if it is not settled.
+    pub struct GuardedBody<B, J = ByResult, P = OwnedPermit> {
+        #[pin]
+        inner: B,
+        guard: Guard<J, P>,
+    }
+}
+
+impl<B: Body, P: AnyPermit> GuardedBody<B, ByResult, P> {
+    /// Settles `permit` by the frames of `body`: an error is a failure.
+    ///
+    /// A body that says that it has ended settles at once.
+    pub fn new(body: B, permit: P) -> Self {
+        Self::with_judge(body, permit, ByResult)
+    }
+}
+
+impl<B, J, P> GuardedBody<B, J, P>
+where
+    B: Body,
+    J: Judge<Result<Frame<B::Data>, B::Error>>,
+    P: AnyPermit,
+{
+    /// Settles `permit` by what `judge` says of the frames, the error and the end of `body`.
+    ///
+    /// A body that says that it has ended settles at once.
+    pub fn with_judge(body: B, permit: P, mut judge: J) -> Self {
+        if body.is_end_stream() {
+            permit.done(judge.end());
+            return Self::settled(body);
+        }
+        Self {
+            inner: body,
+            guard: Guard::new(permit, judge),
+        }
+    }
+}
+
+impl<B, J, P> GuardedBody<B, J, P> {
+    /// A body that has no permit to settle.
+    pub fn settled(body: B) -> Self {
+        Self {
+            inner: body,
+            guard: Guard::default(),
+        }
+    }
+
+    /// Limits how long the body may keep its consumer waiting.
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedBody<B, T, J, P> {
+        LimitedBody::new(self, limits, timer)
+    }
+
+    /// Settles the permit now, if it is not settled: for a consumer that knows better.
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
+    where
+        P: AnyPermit,
+    {
+        self.project().guard.settle(report.into())
+    }
+
+    /// Whether the permit is settled.
+    pub const fn is_settled(&self) -> bool {
+        self.guard.is_settled()
+    }
+
+    /// The body itself.
+    pub const fn get_ref(&self) -> &B {
+        &self.inner
+    }
+}
+
+impl<B, J, P> Body for GuardedBody<B, J, P>
+where
+    B: Body,
+    J: Judge<Result<Frame<B::Data>, B::Error>>,
+    P: AnyPermit,
+{
+    type Data = B::Data;
+    type Error = B::Error;
+
+    #[inline]
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let mut this = self.project();
+        let unwinding = this.guard.unwinding();
+        let polled = this.inner.as_mut().poll_frame(cx);
+        unwinding.over();
+        if let Poll::Ready(next) = &polled {
+            this.guard.judge(|judge| {
+                let verdict = match next {
+                    Some(frame) => judge.item(frame),
+                    None => Some(judge.end()),
+                };
+                // A consumer that sees the end need not ask for it.
+                verdict.or_else(|| this.inner.is_end_stream().then(|| judge.end()))
+            });
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl<B: fmt::Debug, J, P> fmt::Debug for GuardedBody<B, J, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedBody")
+            .field("inner", &self.inner)
+            .field("is_settled", &self.is_settled())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! The stream that carries a permit.
+
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use futures_core::{FusedStream, Stream};
+use pin_project_lite::pin_project;
+
+use crate::wrap::classify::{ByResult, Judge};
+use crate::wrap::guard::Guard;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::wrap::stream_limits::{Limits, Timer};
+use crate::contract::outcome::{Report, Settled};
+use crate::breaker::permit::OwnedPermit;
+use crate::adapters::stream::LimitedStream;
+
+pin_project! {
+    /// A stream that settles a permit when it ends: see the [module's docs](crate::adapters::stream).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it settles the permit as abandoned, if it is not settled.
+    pub struct GuardedStream<S, J = ByResult, P = OwnedPermit> {
+        #[pin]
+        inner: S,
+        guard: Guard<J, P>,
+    }
+}
+
+impl<S, P> GuardedStream<S, ByResult, P> {
+    /// Settles `permit` by the items of `stream`, which are results: an `Err` is a failure.
+    pub const fn new(stream: S, permit: P) -> Self {
+        Self::with_judge(stream, permit, ByResult)
+    }
+}
+
+impl<S, J, P> GuardedStream<S, J, P> {
+    /// Settles `permit` by what `judge` says of the items and the end of `stream`.
+    pub const fn with_judge(stream: S, permit: P, judge: J) -> Self {
+        Self {
+            inner: stream,
+            guard: Guard::new(permit, judge),
+        }
+    }
+
+    /// Limits how long the stream may keep its consumer waiting.
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, P> {
+        LimitedStream::new(self, limits, timer)
+    }
+
+    /// Settles the permit now, if it is not settled: for a consumer that knows better.
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
+    where
+        P: AnyPermit,
+    {
+        self.project().guard.settle(report.into())
+    }
+
+    /// Whether the permit is settled.
+    pub const fn is_settled(&self) -> bool {
+        self.guard.is_settled()
+    }
+
+    /// The stream itself.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
+impl<S: Stream, J: Judge<S::Item>, P: AnyPermit> Stream for GuardedStream<S, J, P> {
+    type Item = S::Item;
+
+    #[inline]
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let this = self.project();
+        let unwinding = this.guard.unwinding();
+        let polled = this.inner.poll_next(cx);
+        unwinding.over();
+        if let Poll::Ready(next) = &polled {
+            this.guard.judge(|judge| match next {
+                Some(item) => judge.item(item),
+                None => Some(judge.end()),
+            });
+        }
+        polled
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl<S, J, P> FusedStream for GuardedStream<S, J, P>
+where
+    S: FusedStream,
+    J: Judge<S::Item>,
+    P: AnyPermit,
+{
+    fn is_terminated(&self) -> bool {
+        self.inner.is_terminated()
+    }
+}
+
+impl<S: fmt::Debug, J, P> fmt::Debug for GuardedStream<S, J, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedStream")
+            .field("inner", &self.inner)
+            .field("is_settled", &self.is_settled())
+            .finish_non_exhaustive()
+    }
+}

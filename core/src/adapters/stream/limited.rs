@@ -1,0 +1,98 @@
+//! The stream with limits.
+
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use pin_project_lite::pin_project;
+
+use crate::wrap::classify::{ByResult, Judge};
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
+use crate::contract::outcome::Outcome;
+use crate::breaker::permit::OwnedPermit;
+use crate::adapters::stream::GuardedStream;
+
+pin_project! {
+    /// A guarded stream with limits, made by [`GuardedStream::limits`].
+    ///
+    /// Its items are results: after an [`Elapsed`] it ends.
+    ///
+    /// # Cancel safety
+    ///
+    /// As of [`GuardedStream`].
+    pub struct LimitedStream<S, T, J = ByResult, P = OwnedPermit>
+    where
+        T: Timer,
+    {
+        #[pin]
+        stream: GuardedStream<S, J, P>,
+        #[pin]
+        waiting: Waiting<T>,
+        over: bool,
+    }
+}
+
+impl<S, T: Timer, J, P> LimitedStream<S, T, J, P> {
+    pub(super) const fn new(stream: GuardedStream<S, J, P>, limits: Limits, timer: T) -> Self {
+        Self {
+            stream,
+            waiting: Waiting::new(timer, limits),
+            over: false,
+        }
+    }
+
+    /// The stream without its limits.
+    pub const fn get_ref(&self) -> &GuardedStream<S, J, P> {
+        &self.stream
+    }
+
+    /// The stream without its limits.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut GuardedStream<S, J, P>> {
+        self.project().stream
+    }
+}
+
+impl<S, T, J, P> Stream for LimitedStream<S, T, J, P>
+where
+    S: Stream,
+    T: Timer,
+    J: Judge<S::Item>,
+    P: AnyPermit,
+{
+    type Item = Result<S::Item, Elapsed>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        if *this.over {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(next) = this.stream.as_mut().poll_next(cx) {
+            this.waiting.end();
+            return Poll::Ready(next.map(Ok));
+        }
+        let elapsed = ready!(this.waiting.poll_elapsed(cx));
+        this.stream.settle(Outcome::Timeout);
+        *this.over = true;
+        Poll::Ready(Some(Err(elapsed)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.over {
+            return (0, Some(0));
+        }
+        // At any moment an `Elapsed` may take the place of all that is left.
+        let (least, most) = self.stream.size_hint();
+        (least.min(1), most.and_then(|most| most.checked_add(1)))
+    }
+}
+
+impl<S: fmt::Debug, T: Timer, J, P> fmt::Debug for LimitedStream<S, T, J, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitedStream")
+            .field("stream", &self.stream)
+            .field("over", &self.over)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,155 @@
+//! Async calls with a time limit.
+
+use core::error::Error;
+use core::fmt;
+use core::future::Future;
+use core::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::breaker::Breaker;
+use crate::contract::clock::Clock;
+use crate::breaker::rejected::{CallError, Rejected};
+use crate::contract::outcome::{Outcome, Report};
+
+/// The error of a call with a time limit: it was rejected, it took too long, or it
+/// failed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimedCallError<E> {
+    /// The breaker did not admit the call.
+    Rejected(Rejected),
+    /// The call was not done within this limit, was dropped, and counted as a timeout.
+    TimedOut(Duration),
+    /// The call was made and returned this error.
+    Inner(E),
+}
+
+impl<E: fmt::Display> fmt::Display for TimedCallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(rejected) => rejected.fmt(f),
+            Self::TimedOut(limit) => write!(f, "the call was not done within {limit:?}"),
+            Self::Inner(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for TimedCallError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Rejected(_) | Self::TimedOut(_) => None,
+            Self::Inner(error) => error.source(),
+        }
+    }
+}
+
+impl<E> From<Rejected> for TimedCallError<E> {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
+    }
+}
+
+impl<E> From<CallError<E>> for TimedCallError<E> {
+    fn from(error: CallError<E>) -> Self {
+        match error {
+            CallError::Rejected(rejected) => Self::Rejected(rejected),
+            CallError::Inner(error) => Self::Inner(error),
+        }
+    }
+}
+
+/// With the `tokio` feature.
+impl<C: Clock> Breaker<C> {
+    /// Makes an async call if it is admitted, and gives it up after `limit`: `Ok` is a
+    /// success, `Err` a failure, giving up a timeout.
+    ///
+    /// The limit runs from admission. As with any timeout, a call that blocks its
+    /// thread is not interrupted, and what it gets done in the poll in which the limit
+    /// ends still counts.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call_async`](Self::call_async): dropped by its owner the call is abandoned,
+    /// not timed out. So a timeout around this one that is shorter hides a hanging
+    /// upstream from the breaker: keep `limit` the shorter of the two.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedCallError::Rejected`] if the breaker did not admit the call, which was
+    /// then not made; [`TimedCallError::TimedOut`]; [`TimedCallError::Inner`] with the
+    /// call's own error.
+    ///
+    /// # Panics
+    ///
+    /// If it is polled outside a tokio runtime with its time driver enabled. Passes on a
+    /// panic of `call` or its future, which counts as
+    /// [`Config::panicked`](crate::Config::panicked) says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use cutout::adapters::tokio::TimedCallError;
+    /// use cutout::{Breaker, Config};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), cutout::ConfigError> {
+    /// let breaker = Breaker::new(Config::default())?;
+    /// let limit = Duration::from_millis(50);
+    /// let hangs = async || std::future::pending::<Result<(), std::io::Error>>().await;
+    ///
+    /// let error = breaker.call_timeout(limit, hangs).await.unwrap_err();
+    /// assert!(matches!(error, TimedCallError::TimedOut(after) if after == limit));
+    /// assert_eq!(breaker.snapshot().counts().timeouts, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn call_timeout<T, E, F>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce() -> F,
+    ) -> Result<T, TimedCallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_timeout_with(limit, call, |result| match result {
+            Ok(_) => Outcome::Success,
+            Err(_) => Outcome::Failure,
+        })
+        .await
+    }
+
+    /// As [`call_timeout`](Self::call_timeout), and lets `classify` say what a result
+    /// means that came in time.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call_timeout`](Self::call_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`call_timeout`](Self::call_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_timeout`](Self::call_timeout); a panic of `classify` is like one of
+    /// `call`.
+    pub async fn call_timeout_with<T, E, F, R>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce() -> F,
+        classify: impl FnOnce(&Result<T, E>) -> R,
+    ) -> Result<T, TimedCallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+        R: Into<Report>,
+    {
+        let permit = self.allow()?;
+        let Ok(result) = timeout(limit, call()).await else {
+            permit.timeout();
+            return Err(TimedCallError::TimedOut(limit));
+        };
+        permit.done(classify(&result));
+        result.map_err(TimedCallError::Inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! The response future, which owns the permit.
+
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use crate::breaker::rejected::{CallError, Rejected};
+use crate::wrap::guard::Guard;
+use crate::adapters::tower::Settle;
+
+pin_project! {
+    /// The response of a [`BreakerService`](crate::adapters::tower::BreakerService).
+    ///
+    /// # Cancel safety
+    ///
+    /// It owns the permit: dropping it settles the call as abandoned, which is ignored unless
+    /// [`Config::abandoned`](crate::Config::abandoned) says otherwise.
+    ///
+    /// # Panics
+    ///
+    /// When it is polled again after it was ready. A panic of the inner future is passed on and
+    /// settles the permit as [`Config::panicked`](crate::Config::panicked) says.
+    pub struct ResponseFuture<F, K, P> {
+        #[pin]
+        state: State<F, K, P>,
+    }
+}
+
+pin_project! {
+    #[project = StateProjection]
+    enum State<F, K, P> {
+        Rejected { rejected: Option<Rejected> },
+        Admitted { #[pin] call: F, guard: Guard<K, P> },
+    }
+}
+
+impl<F, K, P> ResponseFuture<F, K, P> {
+    pub(super) const fn rejected(rejected: Rejected) -> Self {
+        Self {
+            state: State::Rejected {
+                rejected: Some(rejected),
+            },
+        }
+    }
+
+    pub(super) const fn admitted(call: F, permit: P, settle: K) -> Self {
+        Self {
+            state: State::Admitted {
+                call,
+                guard: Guard::new(permit, settle),
+            },
+        }
+    }
+}
+
+impl<F, K, P, T, E> Future for ResponseFuture<F, K, P>
+where
+    F: Future<Output = Result<T, E>>,
+    K: Settle<T, E, P>,
+{
+    type Output = Result<K::Response, CallError<E>>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let settled = match self.project().state.project() {
+            StateProjection::Rejected { rejected } => {
+                rejected.take().map(|rejected| Err(rejected.into()))
+            }
+            StateProjection::Admitted { call, guard } => {
+                let unwinding = guard.unwinding();
+                let polled = call.poll(cx);
+                unwinding.over();
+                let result = ready!(polled);
+                let held = guard.take();
+                held.map(|(permit, settle)| settle.settle(result, permit).map_err(CallError::Inner))
+            }
+        };
+        Poll::Ready(settled.expect("a response future is polled again after it was ready"))
+    }
+}
+
+impl<F, K, P> fmt::Debug for ResponseFuture<F, K, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rejected = match &self.state {
+            State::Rejected { rejected } => rejected.as_ref(),
+            State::Admitted { .. } => None,
+        };
+        f.debug_struct("ResponseFuture")
+            .field("rejected", &rejected)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! Admission.
+
+use alloc::sync::Arc;
+
+use crate::breaker::{Breaker, Reading, left};
+use crate::contract::clock::Clock;
+use crate::contract::deadline::Deadline;
+use crate::breaker::rejected::{Left, Rejected};
+use crate::contract::outcome::Counts;
+use crate::breaker::permit::{OwnedPermit, Permit, Token};
+use crate::contract::state::{Cause, State};
+use crate::engine::word::{HalfOpen, Word};
+
+impl<C: Clock> Breaker<C> {
+    /// Asks for admission.
+    ///
+    /// Closed, disabled and observe-only always grant; closed reads one word and
+    /// writes nothing (with a slow rule it reads the clock too). Open rejects until
+    /// its wait is over; the first call after that makes the breaker half-open and
+    /// gets a probe. Half-open grants while fewer than `max_probes` probes are
+    /// unsettled.
+    ///
+    /// Lock-free, without allocation; at most one clock read.
+    ///
+    /// # Cancel safety
+    ///
+    /// A permit that is dropped settles as abandoned, so an early return, a
+    /// cancelled future or a panic frees what it held.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], which says why and for how long.
+    #[inline]
+    pub fn allow(&self) -> Result<Permit<'_, C>, Rejected> {
+        self.admit().map(|token| Permit::new(self, token))
+    }
+
+    /// As [`allow`](Self::allow), with a permit that owns its share of the
+    /// breaker, for futures, streams and threads.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], which says why and for how long.
+    #[inline]
+    pub fn allow_owned(self: &Arc<Self>) -> Result<OwnedPermit<C>, Rejected> {
+        self.admit()
+            .map(|token| OwnedPermit::new(Arc::clone(self), token))
+    }
+
+    #[inline]
+    pub(crate) fn admit(&self) -> Result<Token, Rejected> {
+        let word = self.engine.word.load();
+        if word.admits_untimed() {
+            return Ok(Token::untimed(word.stamp()));
+        }
+        self.admit_timed_or_reject(word)
+    }
+
+    /// The two other cases that are frequent for a time: a slow rule is set,
+    /// or the breaker is open.
+    #[inline(never)]
+    fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
+        let now = Reading::new(self);
+        if word.is_recording() && word.is_timed() && !self.follows(word) {
+            return Ok(Token::timed(word.stamp(), now.get()));
+        }
+        if word.is_waiting()
+            && let Some(deadline) = self.engine.deadline_of(word)
+            && !deadline.is_over(now.get())
+        {
+            return Err(self.reject(word, left(word, deadline, now.get())));
+        }
+        self.admit_by_state(now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn admit_by_state<'a>(&'a self, mut now: Reading<'a, C>) -> Result<Token, Rejected> {
+        loop {
+            let word = self.engine.word.load();
+            match word.state() {
+                State::Closed | State::ObserveOnly if word.is_timed() && self.follows(word) => {
+                    match self.take_off(word, &now) {
+                        Some(token) => return Ok(token),
+                        None => now = Reading::new(self),
+                    }
+                }
+                State::Closed | State::ObserveOnly if word.is_timed() => {
+                    return Ok(Token::timed(word.stamp(), now.get()));
+                }
+                State::Closed | State::ObserveOnly | State::Disabled => {
+                    return Ok(Token::untimed(word.stamp()));
+                }
+                State::Open | State::ForcedOpen => {
+                    let Some(deadline) = self.engine.deadline_of(word) else {
+                        continue;
+                    };
+                    if !deadline.is_over(now.get()) {
+                        return Err(self.reject(word, left(word, deadline, now.get())));
+                    }
+                    let first = HalfOpen {
+                        cause: word.cause(),
+                        attempt: self.engine.attempt_of(word),
+                        out: 1,
+                        passed: 0,
+                        inconclusive: 0,
+                    };
+                    if let Some(token) = self.start_probing(word, first, Cause::WaitElapsed, &now) {
+                        return Ok(token);
+                    }
+                }
+                State::HalfOpen => {
+                    if let Some(answer) = self.admit_probe(word, &now) {
+                        return answer;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts a rejection.
+    #[inline]
+    pub(crate) fn reject(&self, word: Word, left: Left) -> Rejected {
+        if let Some(tally) = &self.tally {
+            tally.count_rejection(word.state());
+        }
+        Rejected { word, left }
+    }
+
+    /// Admission by a half-open word; `None` if it has moved meanwhile.
+    fn admit_probe(&self, word: Word, now: &Reading<'_, C>) -> Option<Result<Token, Rejected>> {
+        let terms = self.engine.terms(word);
+        let half_open = word.half_open();
+        if half_open.out < terms.max_probes() {
+            let granted = word.with_half_open(HalfOpen {
+                out: half_open.out + 1,
+                ..half_open
+            });
+            return self.grant_probe(word, granted, now).map(Ok);
+        }
+        if self.engine.lease_of(word).is_over(now.get()) {
+            let next = HalfOpen {
+                out: 1,
+                ..half_open
+            };
+            return self
+                .start_probing(word, next, Cause::LeaseLost, now)
+                .map(Ok);
+        }
+        // The quota must be the one that goes with the word.
+        self.engine
+            .is_current(word)
+            .then(|| Err(self.reject(word, Left::UNKNOWN)))
+    }
+
+    /// Starts a half-open generation with its first probe; `None` if the word
+    /// has moved meanwhile.
+    fn start_probing(
+        &self,
+        from: Word,
+        half_open: HalfOpen,
+        cause: Cause,
+        now: &Reading<'_, C>,
+    ) -> Option<Token> {
+        let to = from.to_half_open(half_open);
+        let token = self.grant_probe(from, to, now)?;
+        self.emit(from, to, cause, None, Counts::default(), now);
+        Some(token)
+    }
+
+    /// Moves the word to one that has another probe out; `None` if it has moved meanwhile.
+    fn grant_probe(&self, from: Word, to: Word, now: &Reading<'_, C>) -> Option<Token> {
+        let terms = self.engine.terms(from);
+        let token = match terms.slow_limit() {
+            Some(_) => Token::timed(to.stamp(), now.get()),
+            None => Token::untimed(to.stamp()),
+        };
+        let lease = terms
+            .lease()
+            .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease));
+        let granted = self.engine.publish_lease(from, to.generation(), lease)
+            && self.engine.word.try_move(from, to);
+        granted.then_some(token)
+    }
+}

@@ -1,0 +1,349 @@
+//! Building a breaker, new or from a snapshot.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use crate::engine::on_demand::Annex;
+use crate::breaker::{Breaker, Name};
+use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::engine::Engine;
+use crate::contract::error::ConfigError;
+use crate::contract::event::Event;
+use crate::breaker::listeners::{Hub, Listener, SlotListener};
+use crate::contract::outcome::Outcome;
+use crate::engine::restore::{First, Room};
+use crate::engine::settings::Settings;
+use crate::engine::tagged_cell::SideCell;
+use crate::contract::snapshot::Snapshot;
+use crate::engine::sync::AtomicU64;
+use crate::engine::counters::Tally;
+use crate::engine::window::count::{Near, near_words};
+use crate::engine::word::{AtomicWord, Word};
+
+/// Builds a [`Breaker`]. The defaults are those of [`Config`].
+///
+/// # Examples
+///
+/// ```
+/// use core::time::Duration;
+/// use cutout::{Breaker, OpenWait, SlowRule, Window};
+///
+/// let breaker = Breaker::builder()
+///     .name("search")
+///     .window(Window::count(100))
+///     .min_calls(20)
+///     .failure_ratio(0.3)
+///     .slow(SlowRule { limit: Duration::from_secs(2), ratio: 0.8 })
+///     .open_wait(OpenWait::exponential(Duration::from_secs(5), 2.0, Duration::from_secs(60)))
+///     .listener(|event| eprintln!("search: {} -> {}: {}", event.from, event.to, event.cause))
+///     .build()?;
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct Builder<C = SystemClock> {
+    config: Config,
+    name: String,
+    listeners: Vec<Listener>,
+    slot_listeners: Vec<SlotListener>,
+    log: bool,
+    totals: bool,
+    restored: Option<Snapshot>,
+    clock: C,
+}
+
+#[cfg(feature = "std")]
+impl Breaker {
+    /// A breaker on the system's clock.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Self::builder().config(config).build()
+    }
+
+    /// A builder with the defaults of [`Config`], on the system's clock.
+    pub fn builder() -> Builder {
+        Builder::new(SystemClock::new())
+    }
+}
+
+impl<C: Clock> Builder<C> {
+    /// A builder with the defaults of [`Config`], on this clock.
+    pub fn new(clock: C) -> Self {
+        Self {
+            config: Config::default(),
+            name: String::new(),
+            listeners: Vec::new(),
+            slot_listeners: Vec::new(),
+            log: false,
+            totals: false,
+            restored: None,
+            clock,
+        }
+    }
+
+    /// Builds on another clock.
+    pub fn clock<D: Clock>(self, clock: D) -> Builder<D> {
+        Builder {
+            config: self.config,
+            name: self.name,
+            listeners: self.listeners,
+            slot_listeners: self.slot_listeners,
+            log: self.log,
+            totals: self.totals,
+            restored: self.restored,
+            clock,
+        }
+    }
+
+    /// Names the breaker, for its `Debug` form and those who label by name.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Replaces all config fields.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets [`Config::window`].
+    pub fn window(mut self, window: Window) -> Self {
+        self.config.window = window;
+        self
+    }
+
+    /// Sets [`Config::min_calls`].
+    pub fn min_calls(mut self, min_calls: u32) -> Self {
+        self.config.min_calls = min_calls;
+        self
+    }
+
+    /// Sets [`Config::failure_ratio`]; `None` for no such rule.
+    pub fn failure_ratio(mut self, ratio: impl Into<Option<f64>>) -> Self {
+        self.config.failure_ratio = ratio.into();
+        self
+    }
+
+    /// Sets [`Config::timeout_ratio`]; `None` for no such rule.
+    pub fn timeout_ratio(mut self, ratio: impl Into<Option<f64>>) -> Self {
+        self.config.timeout_ratio = ratio.into();
+        self
+    }
+
+    /// Sets [`Config::slow`]; `None` for no such rule.
+    pub fn slow(mut self, rule: impl Into<Option<SlowRule>>) -> Self {
+        self.config.slow = rule.into();
+        self
+    }
+
+    /// Sets [`Config::overdue`]; `None` to count calls only as they return.
+    pub fn overdue(mut self, overdue: impl Into<Option<Overdue>>) -> Self {
+        self.config.overdue = overdue.into();
+        self
+    }
+
+    /// Sets [`Config::consecutive_failures`]; `None` for no such rule.
+    pub fn consecutive_failures(mut self, run: impl Into<Option<u32>>) -> Self {
+        self.config.consecutive_failures = run.into();
+        self
+    }
+
+    /// Sets [`Config::open_wait`].
+    pub fn open_wait(mut self, wait: OpenWait) -> Self {
+        self.config.open_wait = wait;
+        self
+    }
+
+    /// Sets [`Config::max_probes`].
+    pub fn max_probes(mut self, probes: u32) -> Self {
+        self.config.max_probes = probes;
+        self
+    }
+
+    /// Sets [`Config::successes_to_close`].
+    pub fn successes_to_close(mut self, successes: u32) -> Self {
+        self.config.successes_to_close = successes;
+        self
+    }
+
+    /// Sets [`Config::probe_lease`]; `None` for no lease.
+    pub fn probe_lease(mut self, lease: impl Into<Option<Duration>>) -> Self {
+        self.config.probe_lease = lease.into();
+        self
+    }
+
+    /// Sets [`Config::max_inconclusive`].
+    pub fn max_inconclusive(mut self, probes: u32) -> Self {
+        self.config.max_inconclusive = probes;
+        self
+    }
+
+    /// Sets [`Config::abandoned`].
+    pub fn abandoned(mut self, outcome: Outcome) -> Self {
+        self.config.abandoned = outcome;
+        self
+    }
+
+    /// Sets [`Config::panicked`].
+    pub fn panicked(mut self, outcome: Outcome) -> Self {
+        self.config.panicked = outcome;
+        self
+    }
+
+    /// Adds a listener, to be told of every transition.
+    ///
+    /// Listeners are called in the order they were added, after the transition, by
+    /// the thread that made it, or by one that is still delivering earlier ones:
+    /// each transition once, and each `from` is the `to` of the one before. A
+    /// listener may call any method of its breaker; what it causes is delivered
+    /// after it returns. A listener that panics is contained and counted
+    /// ([`Breaker::listener_panics`]). Without the `std` feature panics cannot be
+    /// contained, and a listener must not panic. A slow listener delays the thread
+    /// that runs it and the events behind it, never another call; from the 65th
+    /// event that waits for it, each one takes an allocation.
+    pub fn listener(self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.named_listener(move |_, event| listener(event))
+    }
+
+    /// As [`listener`](Self::listener), with the breaker's name: one function can
+    /// serve many breakers. It does not matter whether the name is set before or after.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Breaker, Event};
+    ///
+    /// fn report(breaker: &str, event: &Event) {
+    ///     eprintln!("{breaker}: {} -> {}: {}", event.from, event.to, event.cause);
+    /// }
+    ///
+    /// let search = Breaker::builder().name("search").named_listener(report).build()?;
+    /// let billing = Breaker::builder().name("billing").named_listener(report).build()?;
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn named_listener(
+        mut self,
+        listener: impl Fn(&str, &Event) + Send + Sync + 'static,
+    ) -> Self {
+        self.listeners.push(Box::new(listener));
+        self
+    }
+
+    /// Adds a callback for those who queue for probes: it is called when a slot of a
+    /// half-open breaker may have become free without a transition.
+    ///
+    /// That is when a probe passes and more have to, when one ends without a verdict,
+    /// and at each [`reconfigure`](Breaker::reconfigure), which may have raised the
+    /// quota. Together with the events this covers all that can end a rejection, but
+    /// for time: an open wait or a lease that runs out makes no call. It is called
+    /// after the slot is free, by the thread that freed it, several at once if need be;
+    /// panics are dealt with as those of a [`listener`](Self::listener).
+    pub fn slot_listener(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
+        self.slot_listeners.push(Box::new(listener));
+        self
+    }
+
+    /// Keeps the last 64 transitions for [`Breaker::log`]. Off by default: it takes
+    /// about 10 kB.
+    pub fn log(mut self, keep: bool) -> Self {
+        self.log = keep;
+        self
+    }
+
+    /// Counts calls by outcome, rejections and transitions, for
+    /// [`Breaker::totals`]. Off by default.
+    ///
+    /// Each thread counts in memory of its own, unless there are many more threads than
+    /// processors, so that counted calls do not hinder each other either. It takes 512
+    /// bytes per processor, 16 kB at most, and 1 kB besides, and about 6 ns per call.
+    pub fn totals(mut self, keep: bool) -> Self {
+        self.totals = keep;
+        self
+    }
+
+    /// Starts from a snapshot in place of an empty closed breaker.
+    ///
+    /// An open breaker goes on waiting for what was left, at most its open wait,
+    /// less the wall-clock time that has passed since the snapshot; half-open
+    /// becomes open with nothing left to wait. Operator states stay what they are.
+    /// The window is taken over if its shape is the config's, and starts empty
+    /// otherwise. The generation is the snapshot's; no event is delivered.
+    pub fn restore(mut self, snapshot: Snapshot) -> Self {
+        self.restored = Some(snapshot);
+        self
+    }
+
+    /// Checks the config and builds the breaker.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn build(self) -> Result<Breaker<C>, ConfigError> {
+        self.config.validate()?;
+        let config = &self.config;
+        let near = near_words();
+        let annex = Annex::default();
+        annex.reserve(config);
+        let start = self.clock.now();
+        let first = match &self.restored {
+            Some(snapshot) => {
+                let room = Room {
+                    near: Near(&near),
+                    annex: &annex,
+                };
+                First::restored(config, snapshot, room, self.clock.unix_time(), start)
+            }
+            None => First::closed(config, Word::before(0)),
+        };
+        let generation = first.word.generation();
+        let name: Box<str> = self.name.into();
+        let heard = !(self.listeners.is_empty() && self.slot_listeners.is_empty());
+        let hub = (self.log || heard).then(|| {
+            Box::new(Hub::new(
+                name.clone(),
+                self.listeners,
+                self.slot_listeners,
+                self.log,
+                first.word.next_generation(),
+            ))
+        });
+        Ok(Breaker {
+            engine: Engine {
+                word: AtomicWord::new(first.word),
+                near,
+                settings: Settings::new(config),
+                deadline: SideCell::new(generation, first.deadline.to_coarse().1),
+                leases: [0, 1].map(|_| SideCell::new(generation, 0)),
+                attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
+                annex,
+            },
+            stale: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
+            start,
+            clock: self.clock,
+            hub,
+            tally: self.totals.then(|| Box::new(Tally::new())),
+            name: (!name.is_empty()).then(|| Box::new(Name(name))),
+        })
+    }
+}
+
+impl<C> fmt::Debug for Builder<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("config", &self.config)
+            .field("name", &self.name)
+            .field("listeners", &self.listeners.len())
+            .field("log", &self.log)
+            .field("totals", &self.totals)
+            .field("restored", &self.restored)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,362 @@
+//! The breaker: what it is made of, and what can be read of it.
+
+mod allow;
+pub(crate) mod breaker_ref;
+pub(crate) mod builder;
+mod call;
+mod call_async;
+pub(crate) mod fallback;
+mod listeners;
+pub(crate) mod manual_clock;
+mod operate;
+mod overdue;
+pub(crate) mod permit;
+mod refusal;
+pub(crate) mod rejected;
+mod settle;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::time::Duration;
+
+use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::config::Config;
+use crate::contract::deadline::Deadline;
+use crate::engine::Engine;
+use crate::breaker::rejected::Left;
+use crate::contract::event::Event;
+use crate::breaker::listeners::Hub;
+use crate::contract::outcome::{Counts, Sample};
+use crate::contract::snapshot::Snapshot;
+use crate::contract::state::{Cause, State};
+use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
+use crate::engine::counters::Tally;
+use crate::contract::totals::Totals;
+use crate::engine::word::Word;
+
+/// A circuit breaker.
+///
+/// It is `Send` and `Sync`; share it by reference, in an `Arc`, or in a
+/// `static LazyLock`. One breaker guards calls of any type: what is a failure
+/// is said when a permit is settled.
+///
+/// # Memory ordering
+///
+/// `allow` and `done` order nothing but the breaker itself: whoever sees a
+/// state also sees all that was recorded up to it. They are not a means to
+/// pass data between threads.
+///
+/// # Examples
+///
+/// ```
+/// use cutout::Breaker;
+///
+/// fn fetch() -> Result<&'static str, std::io::Error> {
+///     Ok("answer")
+/// }
+///
+/// let breaker = Breaker::builder().name("search").failure_ratio(0.2).build()?;
+/// match breaker.allow() {
+///     Ok(permit) => match fetch() {
+///         Ok(answer) => {
+///             permit.success();
+///             println!("{answer}");
+///         }
+///         Err(error) => {
+///             permit.failure();
+///             eprintln!("{error}");
+///         }
+///     },
+///     Err(rejected) => eprintln!("{rejected}"),
+/// }
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+// Processors that fetch lines in pairs make the block 128 bytes.
+#[repr(C, align(128))]
+pub struct Breaker<C = SystemClock> {
+    pub(crate) engine: Engine,
+    pub(crate) stale: AtomicU64,
+    /// Counts the beginnings and ends of reconfigurations: odd while one is under way.
+    pub(crate) turns: AtomicU64,
+    /// The clock's reading when the breaker was built.
+    pub(crate) start: u64,
+    pub(crate) clock: C,
+    pub(crate) hub: Option<Box<Hub>>,
+    pub(crate) tally: Option<Box<Tally>>,
+    pub(crate) name: Option<Box<Name>>,
+}
+
+/// A name that is there, behind a thin pointer.
+pub(crate) struct Name(pub(crate) Box<str>);
+
+// All shared state is atomic and each step leaves it whole, so a panic
+// anywhere leaves nothing half-done to see.
+impl<C: RefUnwindSafe> RefUnwindSafe for Breaker<C> {}
+impl<C: UnwindSafe> UnwindSafe for Breaker<C> {}
+
+impl<C> Breaker<C> {
+    /// The name given at build, empty by default.
+    pub fn name(&self) -> &str {
+        self.name.as_ref().map_or("", |name| &name.0)
+    }
+
+    /// The current generation: the number of the state period, modulo 2^22.
+    pub fn generation(&self) -> u32 {
+        self.engine.word.load().generation()
+    }
+
+    /// How many permits were settled after their generation had ended.
+    pub fn stale(&self) -> u64 {
+        self.stale.load(Relaxed)
+    }
+
+    /// How often a listener has panicked.
+    pub fn listener_panics(&self) -> u64 {
+        self.hub.as_ref().map_or(0, |hub| hub.panics())
+    }
+
+    /// The last 64 transitions, oldest first, if the breaker was built with
+    /// [`log`](crate::Builder::log); otherwise none.
+    ///
+    /// Readers of the log take turns. Nothing else waits for them.
+    pub fn log(&self) -> Vec<Event> {
+        self.hub.as_ref().map(|hub| hub.log()).unwrap_or_default()
+    }
+
+    /// How many calls ended how, rejections and transitions, since the breaker was
+    /// built with [`totals`](crate::Builder::totals); otherwise none.
+    pub fn totals(&self) -> Option<Totals> {
+        self.tally.as_ref().map(|tally| tally.totals())
+    }
+
+    /// The config in force. Durations above 584 years read as that long.
+    pub fn config(&self) -> Config {
+        loop {
+            // Both Acquire: pair with the turns in `reconfigure`. Within one turn,
+            // the slot that the word goes with, before or after its move, is whole.
+            let turn = self.turns.load(Acquire);
+            let word = self.engine.word.load();
+            let config = self.engine.config(word);
+            if self.turns.load(Acquire) == turn {
+                return config;
+            }
+        }
+    }
+}
+
+impl<C: Clock> Breaker<C> {
+    /// Nanoseconds since the breaker was built.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now().saturating_sub(self.start)
+    }
+
+    /// The state.
+    ///
+    /// A pure read: an open breaker whose wait is over reads as half-open,
+    /// and stays as it is until a call asks for admission.
+    #[inline]
+    pub fn state(&self) -> State {
+        if self.engine.word.glance().is_closed() {
+            return State::Closed;
+        }
+        self.read_state()
+    }
+
+    #[cold]
+    fn read_state(&self) -> State {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            match word.state() {
+                State::Open | State::ForcedOpen => match self.engine.deadline_of(word) {
+                    Some(deadline) if deadline.is_over(now.get()) => return State::HalfOpen,
+                    Some(_) => return word.state(),
+                    None => {}
+                },
+                state => return state,
+            }
+        }
+    }
+
+    /// Whether [`allow`](Self::allow) would grant a permit now.
+    ///
+    /// A pure read, out of date as soon as it is made: to call, ask `allow`. Calls that are
+    /// [overdue](crate::Overdue) are counted by `allow` and `done` alone.
+    #[inline]
+    pub fn is_available(&self) -> bool {
+        self.engine.word.glance().is_closed() || self.read_availability()
+    }
+
+    #[cold]
+    fn read_availability(&self) -> bool {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            let available = match word.state() {
+                State::Closed | State::Disabled | State::ObserveOnly => Some(true),
+                State::Open | State::ForcedOpen => self
+                    .engine
+                    .deadline_of(word)
+                    .map(|deadline| deadline.is_over(now.get())),
+                State::HalfOpen => Some(
+                    word.half_open().out < self.engine.terms(word).max_probes()
+                        || self.engine.lease_of(word).is_over(now.get()),
+                ),
+            };
+            // Quota and lease must be those that go with the word.
+            if let Some(available) = available
+                && self.engine.is_current(word)
+            {
+                return available;
+            }
+        }
+    }
+
+    /// The state as a plain value: one that existed at some moment of the call.
+    ///
+    /// A pure read. It starts over when the state moves on meanwhile, keeping
+    /// what of the window is still good, so that it ends under load too.
+    pub fn snapshot(&self) -> Snapshot {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            let by_samples = word.is_recording() && !word.is_by_time();
+            let samples = if by_samples {
+                // They are of one word of this generation, which has been.
+                self.engine.samples(word)
+            } else {
+                Some(Vec::new())
+            };
+            let snapshot = samples.and_then(|samples| self.describe(word, samples, &now));
+            if let Some(snapshot) = snapshot
+                && (by_samples || self.engine.is_current(word))
+            {
+                return snapshot;
+            }
+        }
+    }
+
+    fn describe(&self, word: Word, samples: Vec<Sample>, now: &Reading<'_, C>) -> Option<Snapshot> {
+        let mut snapshot = Snapshot {
+            state: word.state(),
+            generation: word.generation(),
+            cause: None,
+            remaining: None,
+            attempt: self.engine.attempt_of(word),
+            probes_out: 0,
+            probes_passed: 0,
+            probes_inconclusive: 0,
+            window: self.engine.window(word),
+            samples,
+            buckets: Vec::new(),
+            failures_in_a_row: 0,
+            taken: self.clock.unix_time(),
+        };
+        match word.state() {
+            State::Closed | State::ObserveOnly if word.is_by_time() => {
+                let (slot, generation) = (word.slot(), word.generation());
+                let timeline = self.engine.timeline();
+                snapshot.buckets = timeline.buckets(slot, generation, now.get());
+                snapshot.failures_in_a_row = word.run();
+            }
+            State::Closed | State::ObserveOnly | State::Disabled => {}
+            State::Open | State::ForcedOpen => {
+                let deadline = self.engine.deadline_of(word)?;
+                snapshot.cause = Some(word.cause());
+                if deadline.is_over(now.get()) {
+                    snapshot.state = State::HalfOpen;
+                } else {
+                    snapshot.remaining = left(word, deadline, now.get()).duration();
+                }
+            }
+            State::HalfOpen => {
+                let half_open = word.half_open();
+                snapshot.cause = Some(half_open.cause);
+                snapshot.probes_out = half_open.out;
+                snapshot.probes_passed = half_open.passed;
+                snapshot.probes_inconclusive = half_open.inconclusive;
+            }
+        }
+        Some(snapshot)
+    }
+
+    /// Tells listeners and log of a transition; for the thread that made it.
+    pub(crate) fn emit(
+        &self,
+        from: Word,
+        to: Word,
+        cause: Cause,
+        reason: Option<Arc<str>>,
+        counts: Counts,
+        now: &Reading<'_, C>,
+    ) {
+        if let Some(tally) = &self.tally {
+            tally.count_transition(to.state(), cause);
+        }
+        if let Some(hub) = &self.hub {
+            hub.publish(Event {
+                generation: to.generation(),
+                from: from.state(),
+                to: to.state(),
+                cause,
+                reason,
+                at: Duration::from_nanos(now.get()),
+                counts,
+            });
+        }
+    }
+
+    /// Tells that a slot of a half-open breaker may be free without a transition.
+    pub(crate) fn tell_slot_free(&self) {
+        if let Some(hub) = &self.hub {
+            hub.tell_slot_free();
+        }
+    }
+}
+
+/// The time left of a wait. An open wait that never ends is endless; of a
+/// forced opening without an end no clock can tell.
+#[inline]
+pub(crate) fn left(word: Word, deadline: Deadline, now: u64) -> Left {
+    match deadline.left(now) {
+        Some(nanos) => Left::nanos(nanos),
+        None if word.state() == State::Open => Left::ENDLESS,
+        None => Left::UNKNOWN,
+    }
+}
+
+/// The clock, read at most once in a call.
+pub(crate) struct Reading<'a, C> {
+    breaker: &'a Breaker<C>,
+    now: Cell<Option<u64>>,
+}
+
+impl<'a, C: Clock> Reading<'a, C> {
+    pub(crate) fn new(breaker: &'a Breaker<C>) -> Self {
+        Self {
+            breaker,
+            now: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        let now = self.now.get().unwrap_or_else(|| self.breaker.now());
+        self.now.set(Some(now));
+        now
+    }
+}
+
+impl<C: Clock> fmt::Debug for Breaker<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Breaker")
+            .field("name", &self.name())
+            .field("state", &self.state())
+            .field("generation", &self.generation())
+            .finish_non_exhaustive()
+    }
+}

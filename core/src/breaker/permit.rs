@@ -1,0 +1,237 @@
+//! The right to make one call, which settles exactly once.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+
+use crate::breaker::Breaker;
+use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::outcome::{Outcome, Report, Settled};
+use crate::engine::word::Stamp;
+
+/// What a permit knows of its call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    stamp: Stamp,
+    started: u64,
+}
+
+impl Token {
+    const UNTIMED: u64 = u64::MAX;
+
+    #[inline]
+    pub(crate) const fn untimed(stamp: Stamp) -> Self {
+        Self {
+            stamp,
+            started: Self::UNTIMED,
+        }
+    }
+
+    pub(crate) const fn timed(stamp: Stamp, now: u64) -> Self {
+        Self {
+            stamp,
+            started: now,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn stamp(self) -> Stamp {
+        self.stamp
+    }
+
+    pub(crate) fn started(self) -> Option<u64> {
+        Some(self.started).filter(|&started| started != Self::UNTIMED)
+    }
+}
+
+/// A breaker as permits hold it: borrowed or shared.
+trait Holder {
+    fn settle(&self, token: Token, report: Report) -> Settled;
+
+    /// Not inlined, for futures: one that settles its permit in place would be too large to be
+    /// inlined itself.
+    #[inline(never)]
+    fn settle_apart(&self, token: Token, report: Report) -> Settled {
+        self.settle(token, report)
+    }
+
+    fn abandon(&self, token: Token);
+}
+
+impl<C: Clock> Holder for &Breaker<C> {
+    #[inline(always)]
+    fn settle(&self, token: Token, report: Report) -> Settled {
+        Breaker::settle(self, token, report)
+    }
+
+    fn abandon(&self, token: Token) {
+        Breaker::abandon(self, token);
+    }
+}
+
+impl<C: Clock> Holder for Arc<Breaker<C>> {
+    #[inline(always)]
+    fn settle(&self, token: Token, report: Report) -> Settled {
+        Breaker::settle(self, token, report)
+    }
+
+    fn abandon(&self, token: Token) {
+        Breaker::abandon(self, token);
+    }
+}
+
+/// A token and the breaker it is to be settled with, until it is.
+struct Unsettled<H: Holder> {
+    breaker: Option<H>,
+    token: Token,
+}
+
+impl<H: Holder> Unsettled<H> {
+    // Always, and so all on the way to the breaker: where one of them is not inlined, the
+    // permit and the report are put together in memory first, which doubles a healthy call's
+    // instructions.
+    #[inline(always)]
+    fn settle(mut self, report: Report) -> Settled {
+        match self.breaker.take() {
+            Some(breaker) => breaker.settle(self.token, report),
+            None => unreachable!("only settling takes the breaker, and it takes the permit too"),
+        }
+    }
+
+    #[inline]
+    fn settle_apart(mut self, report: Report) -> Settled {
+        match self.breaker.take() {
+            Some(breaker) => breaker.settle_apart(self.token, report),
+            None => unreachable!("only settling takes the breaker, and it takes the permit too"),
+        }
+    }
+}
+
+impl<H: Holder> Drop for Unsettled<H> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(breaker) = self.breaker.take() {
+            breaker.abandon(self.token);
+        }
+    }
+}
+
+/// The right to make one call.
+///
+/// Settle it with the call's outcome. Dropping it settles it as *abandoned*:
+/// ignored by default, a failure when the thread is panicking; both are set in
+/// [`Config`](crate::Config). A permit that is leaked (`mem::forget`) costs nothing
+/// when it is a normal one; a probe's slot is reclaimed after its lease.
+///
+/// A permit settles exactly once. Settling consumes it, so a second time does
+/// not compile:
+///
+/// ```compile_fail,E0382
+/// let breaker = cutout::Breaker::new(cutout::Config::default()).unwrap();
+/// let permit = breaker.allow().unwrap();
+/// permit.success();
+/// permit.failure();
+/// ```
+#[must_use = "a permit that is dropped at once settles as abandoned"]
+pub struct Permit<'a, C: Clock = SystemClock>(Unsettled<&'a Breaker<C>>);
+
+/// A [`Permit`] that owns its share of the breaker.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use cutout::{Breaker, Config, Settled};
+///
+/// let breaker = Arc::new(Breaker::new(Config::default())?);
+/// let permit = breaker.allow_owned().unwrap();
+/// let call = std::thread::spawn(move || permit.success());
+/// assert_eq!(call.join().unwrap(), Settled::Recorded);
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+#[must_use = "a permit that is dropped at once settles as abandoned"]
+pub struct OwnedPermit<C: Clock = SystemClock>(Unsettled<Arc<Breaker<C>>>);
+
+/// The two permits differ only in how they hold the breaker.
+macro_rules! permit {
+    ($permit:ident<$($lifetime:lifetime,)? C>, $holder:ty) => {
+        impl<$($lifetime,)? C: Clock> $permit<$($lifetime,)? C> {
+            #[inline]
+            pub(crate) fn new(breaker: $holder, token: Token) -> Self {
+                Self(Unsettled {
+                    breaker: Some(breaker),
+                    token,
+                })
+            }
+
+            /// Settles the permit with the call's outcome, or with a [`Report`]
+            /// that says more.
+            ///
+            /// Lock-free, without allocation; at most one clock read. In the
+            /// healthy case (a success, a full window of fast successes, no slow
+            /// rule) it reads one word and writes nothing.
+            #[inline(always)]
+            pub fn done(self, report: impl Into<Report>) -> Settled {
+                self.0.settle(report.into())
+            }
+
+            #[inline]
+            pub(crate) fn done_apart(self, report: Report) -> Settled {
+                self.0.settle_apart(report)
+            }
+
+            /// Settles the permit with an outcome and the duration that the caller
+            /// measured.
+            #[inline]
+            pub fn done_after(self, outcome: Outcome, elapsed: Duration) -> Settled {
+                self.done(Report::from(outcome).elapsed(elapsed))
+            }
+
+            /// Settles the permit as [`Outcome::Success`].
+            #[inline(always)]
+            pub fn success(self) -> Settled {
+                self.done(Outcome::Success)
+            }
+
+            /// Settles the permit as [`Outcome::Failure`].
+            #[inline]
+            pub fn failure(self) -> Settled {
+                self.done(Outcome::Failure)
+            }
+
+            /// Settles the permit as [`Outcome::Timeout`].
+            #[inline]
+            pub fn timeout(self) -> Settled {
+                self.done(Outcome::Timeout)
+            }
+
+            /// Settles the permit as [`Outcome::Ignored`].
+            #[inline]
+            pub fn ignore(self) -> Settled {
+                self.done(Outcome::Ignored)
+            }
+
+            /// The generation that granted the permit.
+            pub fn generation(&self) -> u32 {
+                self.0.token.stamp.generation()
+            }
+
+            /// Whether the permit is a probe: its outcome decides a half-open breaker.
+            pub fn is_probe(&self) -> bool {
+                self.0.token.stamp.is_probe()
+            }
+        }
+
+        impl<$($lifetime,)? C: Clock> fmt::Debug for $permit<$($lifetime,)? C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($permit))
+                    .field("generation", &self.generation())
+                    .field("is_probe", &self.is_probe())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+permit!(Permit<'a, C>, &'a Breaker<C>);
+permit!(OwnedPermit<C>, Arc<Breaker<C>>);

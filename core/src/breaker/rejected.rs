@@ -1,0 +1,134 @@
+//! The typed errors of a refused call.
+
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
+
+use crate::contract::state::{Cause, State};
+use crate::engine::word::Word;
+
+/// Why a call was not admitted.
+///
+/// Two words, which are taken apart when they are asked: most rejections never are.
+#[derive(Clone, Copy)]
+pub struct Rejected {
+    pub(crate) word: Word,
+    pub(crate) left: Left,
+}
+
+/// The time left, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left(u64);
+
+impl Left {
+    /// No clock can tell.
+    pub(crate) const UNKNOWN: Self = Self(u64::MAX);
+    /// A wait that never ends.
+    pub(crate) const ENDLESS: Self = Self(u64::MAX - 1);
+
+    #[inline]
+    pub(crate) fn nanos(nanos: u64) -> Self {
+        Self(nanos.min(Self::ENDLESS.0 - 1))
+    }
+
+    pub(crate) const fn duration(self) -> Option<Duration> {
+        match self {
+            Self::UNKNOWN => None,
+            Self::ENDLESS => Some(Duration::MAX),
+            Self(nanos) => Some(Duration::from_nanos(nanos)),
+        }
+    }
+}
+
+impl Rejected {
+    /// The state that rejected the call: open, half-open or forced open.
+    pub fn state(&self) -> State {
+        self.word.state()
+    }
+
+    /// What opened the breaker: a rule, a probe's verdict, or an operator.
+    pub fn cause(&self) -> Cause {
+        self.word.cause()
+    }
+
+    /// The time until a call may be admitted again.
+    ///
+    /// `None` when no clock can tell: all probe slots of a half-open breaker
+    /// are taken, or an operator forced it open without an end.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.left.duration()
+    }
+
+    /// The generation that rejected the call.
+    pub const fn generation(&self) -> u32 {
+        self.word.generation()
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "circuit breaker is {} ({})", self.state(), self.cause())?;
+        match (self.state(), self.retry_after()) {
+            (_, Some(left)) => write!(f, "; retry in {left:.1?}"),
+            (State::HalfOpen, None) => f.write_str("; all probes are out, their outcome decides"),
+            (_, None) => f.write_str("; until an operator ends it"),
+        }
+    }
+}
+
+/// Equal in all that can be asked.
+impl PartialEq for Rejected {
+    fn eq(&self, other: &Self) -> bool {
+        let asked = |rejected: &Self| (rejected.state(), rejected.cause(), rejected.generation());
+        asked(self) == asked(other) && self.left == other.left
+    }
+}
+
+impl Eq for Rejected {}
+
+impl fmt::Debug for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected")
+            .field("state", &self.state())
+            .field("cause", &self.cause())
+            .field("retry_after", &self.retry_after())
+            .field("generation", &self.generation())
+            .finish()
+    }
+}
+
+impl Error for Rejected {}
+
+/// The error of a call made through a breaker: it was rejected, or it was
+/// admitted and failed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError<E> {
+    /// The breaker did not admit the call.
+    Rejected(Rejected),
+    /// The call was made and returned this error.
+    Inner(E),
+}
+
+impl<E: fmt::Display> fmt::Display for CallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rejected(rejected) => rejected.fmt(f),
+            Self::Inner(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for CallError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Rejected(_) => None,
+            Self::Inner(error) => error.source(),
+        }
+    }
+}
+
+impl<E> From<Rejected> for CallError<E> {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
+    }
+}

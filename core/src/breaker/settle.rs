@@ -1,0 +1,347 @@
+//! What a permit's outcome does.
+
+use crate::breaker::{Breaker, Reading};
+use crate::engine::by_time::Judgement;
+use crate::contract::clock::{Clock, saturating_nanos};
+use crate::contract::deadline::Deadline;
+use crate::engine::Recording;
+use crate::engine::in_flight::Landing;
+use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
+use crate::breaker::permit::Token;
+use crate::contract::rules;
+use crate::engine::settings::Terms;
+use crate::contract::state::{Cause, State};
+use crate::engine::sync::Relaxed;
+use crate::engine::counters::Ending;
+use crate::engine::window::count::Slot;
+use crate::engine::word::{HalfOpen, MAX_ATTEMPT, Word};
+
+/// A permit's report on its way to the breaker.
+pub(crate) struct Settling<'a, C> {
+    pub(crate) token: Token,
+    pub(crate) report: Report,
+    pub(crate) now: &'a Reading<'a, C>,
+}
+
+impl<C: Clock> Settling<'_, C> {
+    /// Whether the call was slow, by the rule in `terms`.
+    #[inline]
+    fn is_slow(&self, terms: Terms<'_>) -> bool {
+        let Some(limit) = terms.slow_limit() else {
+            return false;
+        };
+        let elapsed = match (self.report.elapsed, self.token.started()) {
+            (Some(elapsed), _) => saturating_nanos(elapsed),
+            (None, Some(started)) => self.now.get().saturating_sub(started),
+            (None, None) => return false,
+        };
+        elapsed >= limit
+    }
+}
+
+impl<C: Clock> Breaker<C> {
+    #[inline(always)]
+    pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
+        // Known when it is compiled, for all who say no more than the outcome.
+        if report.elapsed.is_none() && report.retry_after.is_none() {
+            return self.settle_as(token, report.outcome);
+        }
+        self.settle_report(token, report)
+    }
+
+    /// Settles a permit with nothing but an outcome.
+    ///
+    /// All that it hands on fits in registers, so a call takes few instructions more where
+    /// the compiler chooses not to inline it, and no CAS waits for a report to be stored.
+    #[inline]
+    fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::of(outcome), token.stamp().is_probe());
+        }
+        let success = outcome == Outcome::Success;
+        let word = self.engine.word.load();
+        // A full window of fast successes stays one: the healthy case writes nothing.
+        if success && word.is_unmoved_by_success(token.stamp()) {
+            return Settled::Recorded;
+        }
+        if let Some(slot) = Slot::of_untimed(outcome)
+            && word.records_untimed(token.stamp())
+            && !word.is_by_time()
+            && self.engine.record_untimed(word, token.stamp(), slot)
+        {
+            return Settled::Recorded;
+        }
+        self.settle_otherwise(token, outcome)
+    }
+
+    #[inline(never)]
+    fn settle_otherwise(&self, token: Token, outcome: Outcome) -> Settled {
+        let word = self.engine.word.load();
+        if let Some(slot) = Slot::of_untimed(outcome)
+            && word.records_untimed(token.stamp())
+            && word.is_by_time()
+        {
+            return self.settle_by_time(word, token, slot, outcome.into());
+        }
+        self.settle_by_state(token, Some(outcome.into()))
+    }
+
+    #[inline(never)]
+    fn settle_report(&self, token: Token, report: Report) -> Settled {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
+        }
+        self.settle_by_state(token, Some(report))
+    }
+
+    #[inline(never)]
+    fn settle_by_time(&self, word: Word, token: Token, slot: Slot, report: Report) -> Settled {
+        let now = Reading::new(self);
+        if let Some(tick) = self.engine.count(word, (slot, 1), now.get()) {
+            if self.engine.is_quiet(word, slot, tick) {
+                return Settled::Recorded;
+            }
+            let settling = Settling {
+                token,
+                report,
+                now: &now,
+            };
+            return self.judge_by_time(word, (slot, 1), &settling);
+        }
+        self.settle_by_state(token, Some(report))
+    }
+
+    /// What an outcome does that has been counted in a time window.
+    #[cold]
+    #[inline(never)]
+    fn judge_by_time(
+        &self,
+        mut word: Word,
+        outcomes: (Slot, u64),
+        settling: &Settling<'_, C>,
+    ) -> Settled {
+        let mut in_run = false;
+        // Once its generation is over, an outcome has nothing left to do.
+        while word.has_granted(settling.token.stamp()) {
+            match self.engine.judge(word, outcomes, in_run) {
+                Judgement::Stays => return Settled::Recorded,
+                Judgement::Moves(to) => {
+                    if self.engine.word.try_move(word, to) {
+                        in_run = true;
+                    }
+                }
+                Judgement::Matches(cause, counts) => {
+                    if let Some(settled) = self.matches(word, cause, counts, settling) {
+                        return settled;
+                    }
+                }
+            }
+            word = self.engine.word.load();
+        }
+        Settled::Recorded
+    }
+
+    /// Settles a permit that was dropped.
+    #[cold]
+    pub(crate) fn abandon(&self, token: Token) {
+        if let Some(tally) = &self.tally {
+            tally.count_ending(Ending::ABANDONED, token.stamp().is_probe());
+        }
+        self.settle_by_state(token, None);
+    }
+
+    /// Settles a permit; without a report, by the policy for dropped ones.
+    #[cold]
+    #[inline(never)]
+    fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
+        let mut now = Reading::new(self);
+        let mut has_landed = false;
+        loop {
+            let word = self.engine.word.load();
+            if !word.has_granted(token.stamp()) {
+                self.stale.fetch_add(1, Relaxed);
+                return Settled::Stale;
+            }
+            if !has_landed && word.is_recording() && word.is_timed() {
+                match self.land(word, token, &now) {
+                    Some(Landing::InTime) => has_landed = true,
+                    Some(Landing::Overdue) => return Settled::Overdue,
+                    None => {
+                        now = Reading::new(self);
+                        continue;
+                    }
+                }
+            }
+            let settling = Settling {
+                token,
+                report: report.unwrap_or_else(|| dropped(self.engine.terms(word)).into()),
+                now: &now,
+            };
+            let settled = match word.state() {
+                State::Closed | State::ObserveOnly => self.record(word, &settling),
+                State::HalfOpen => self.judge_probe(word, &settling),
+                // Open and forced open grant no permits.
+                State::Disabled | State::Open | State::ForcedOpen => Some(Settled::Ignored),
+            };
+            if let Some(settled) = settled {
+                return settled;
+            }
+        }
+    }
+
+    /// Puts an outcome in the window; `None` if the word has moved meanwhile.
+    fn record(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
+        let outcome = settling.report.outcome;
+        let slow = outcome != Outcome::Ignored && settling.is_slow(self.engine.terms(word));
+        let Some(slot) = Slot::of(Sample { outcome, slow }) else {
+            // The policy for dropped permits must be the one that goes with the word.
+            return self.engine.is_current(word).then_some(Settled::Ignored);
+        };
+        self.enter(word, (slot, 1), settling)
+    }
+
+    /// Puts so many outcomes of a kind in the window, a count window one; `None` if the word
+    /// has moved meanwhile.
+    pub(crate) fn enter(
+        &self,
+        word: Word,
+        outcomes: (Slot, u64),
+        settling: &Settling<'_, C>,
+    ) -> Option<Settled> {
+        let (slot, _) = outcomes;
+        if word.is_clean() && !slot.is_bad() {
+            // A slow limit was read: it must be the one that goes with the word.
+            return self.engine.is_current(word).then_some(Settled::Recorded);
+        }
+        if word.is_by_time() {
+            let tick = self.engine.count(word, outcomes, settling.now.get())?;
+            if self.engine.is_quiet(word, slot, tick) {
+                return Some(Settled::Recorded);
+            }
+            return Some(self.judge_by_time(word, outcomes, settling));
+        }
+        match self.engine.record(word, slot) {
+            Recording::Done => Some(Settled::Recorded),
+            Recording::Moved => None,
+            Recording::Matches(cause, counts) => self.matches(word, cause, counts, settling),
+        }
+    }
+
+    /// What follows when a rule matches the window of `word`; `None` if it has moved meanwhile.
+    fn matches(
+        &self,
+        word: Word,
+        cause: Cause,
+        counts: Counts,
+        settling: &Settling<'_, C>,
+    ) -> Option<Settled> {
+        if word.state() == State::ObserveOnly {
+            let to = word.to_observe_only(self.engine.terms(word).recorder());
+            return self.engine.word.try_move(word, to).then(|| {
+                self.emit(word, to, cause, None, counts, settling.now);
+                Settled::WouldTrip
+            });
+        }
+        self.open(word, cause, 0, counts, settling)
+            .then_some(Settled::Tripped)
+    }
+
+    /// What a probe's outcome decides; `None` if the word has moved meanwhile.
+    fn judge_probe(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
+        let terms = self.engine.terms(word);
+        let half_open = word.half_open();
+        let out = half_open.out.saturating_sub(1);
+        let verdict = match settling.report.outcome {
+            Outcome::Failure => Some(Cause::ProbeFailed),
+            Outcome::Timeout => Some(Cause::ProbeTimedOut),
+            Outcome::Success if settling.is_slow(terms) => Some(Cause::ProbeSlow),
+            Outcome::Success => None,
+            Outcome::Ignored => {
+                let inconclusive = half_open.inconclusive + 1;
+                if inconclusive >= terms.max_inconclusive() {
+                    Some(Cause::ProbesInconclusive)
+                } else {
+                    let freed = word.with_half_open(HalfOpen {
+                        out,
+                        inconclusive,
+                        ..half_open
+                    });
+                    return self.free_slot(word, freed, Settled::Ignored);
+                }
+            }
+        };
+        if let Some(cause) = verdict {
+            let longer = u32::from(cause.is_failed_probe());
+            let attempt = (half_open.attempt + longer).min(MAX_ATTEMPT);
+            // Whoever probes next must find how often this one has.
+            return (self.engine.hand_on_attempt(word)
+                && self.open(word, cause, attempt, Counts::default(), settling))
+            .then_some(Settled::Reopened);
+        }
+        let passed = (half_open.passed + 1).min(255);
+        if passed < terms.successes_to_close() {
+            let counted = word.with_half_open(HalfOpen {
+                out,
+                passed,
+                ..half_open
+            });
+            return self.free_slot(word, counted, Settled::Recorded);
+        }
+        let to = word.to_closed(terms.recorder());
+        self.engine.word.try_move(word, to).then(|| {
+            let now = settling.now;
+            self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
+            Settled::Closed
+        })
+    }
+
+    /// Moves a half-open word to one that has a probe less out; `None` if it has moved meanwhile.
+    fn free_slot(&self, from: Word, to: Word, settled: Settled) -> Option<Settled> {
+        self.engine.word.try_move(from, to).then(|| {
+            self.tell_slot_free();
+            settled
+        })
+    }
+
+    /// Moves the word to open; false if it has moved meanwhile.
+    #[cold]
+    fn open(
+        &self,
+        from: Word,
+        cause: Cause,
+        attempt: u32,
+        counts: Counts,
+        settling: &Settling<'_, C>,
+    ) -> bool {
+        let wait = match settling.report.retry_after {
+            Some(wait) if settling.report.outcome != Outcome::Ignored => saturating_nanos(wait),
+            _ => {
+                let terms = self.engine.terms(from);
+                rules::open_wait(
+                    &terms.open_wait(),
+                    attempt,
+                    self.start,
+                    from.next_generation(),
+                )
+            }
+        };
+        let now = settling.now;
+        let deadline = Deadline::after(now.get(), wait);
+        let to = from.to_open(cause, deadline);
+        if !self.engine.word.try_move(from, to) {
+            return false;
+        }
+        self.engine.refine_deadline(to, deadline);
+        self.emit(from, to, cause, None, counts, now);
+        true
+    }
+}
+
+/// What a dropped permit settles as.
+fn dropped(terms: Terms<'_>) -> Outcome {
+    #[cfg(feature = "std")]
+    if std::thread::panicking() {
+        return terms.panicked();
+    }
+    terms.abandoned()
+}

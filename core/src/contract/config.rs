@@ -1,0 +1,456 @@
+//! What a breaker is told: rules, waits, quotas, and their legal values.
+
+use alloc::format;
+use core::fmt;
+use core::time::Duration;
+
+use crate::contract::clock::saturating_nanos;
+use crate::contract::error::ConfigError;
+use crate::contract::outcome::{Outcome, Sample};
+
+/// What the ratios are computed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Window {
+    /// The last so many outcomes, 1 to 4096.
+    Count(u32),
+    /// The outcomes of the last so long, kept in buckets.
+    Time {
+        /// How far back the window goes, 10 ms or more.
+        length: Duration,
+        /// In how many buckets that time is divided, 1 to 60. The window moves on by
+        /// one bucket at a time.
+        buckets: u32,
+    },
+}
+
+impl Window {
+    /// The largest count window.
+    pub const MAX_COUNT: u32 = 4096;
+
+    /// A window over the last `size` outcomes.
+    pub const fn count(size: u32) -> Self {
+        Self::Count(size)
+    }
+
+    /// The shortest time window.
+    pub const MIN_LENGTH: Duration = Duration::from_millis(10);
+
+    /// The most buckets of a time window.
+    pub const MAX_BUCKETS: u32 = 60;
+
+    /// How many buckets a time window usually has.
+    pub const BUCKETS: u32 = 10;
+
+    /// A window over the outcomes of the last `length`, in `buckets` buckets
+    /// ([`BUCKETS`](Self::BUCKETS) will do).
+    ///
+    /// The newest bucket is the one that fills up, so the window holds the outcomes of
+    /// between `length - length / buckets` and `length`.
+    pub const fn time(length: Duration, buckets: u32) -> Self {
+        Self::Time { length, buckets }
+    }
+
+    /// The window as it is kept: a length above 584 years is that long.
+    pub(crate) fn kept(self) -> Self {
+        match self {
+            Self::Count(_) => self,
+            Self::Time { length, buckets } => Self::Time {
+                length: Duration::from_nanos(saturating_nanos(length)),
+                buckets,
+            },
+        }
+    }
+}
+
+/// The rule on slow calls: it matches when the share of calls that took
+/// `limit` or longer reaches `ratio`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowRule {
+    /// A call that takes this long or longer is slow; above zero.
+    pub limit: Duration,
+    /// The share of slow calls that matches, above 0 and at most 1.
+    pub ratio: f64,
+}
+
+/// What a call counts as that is still in flight after its time.
+///
+/// Once it has been in flight for the limit it enters the window, by the next call that is admitted or
+/// settled: after the limit at the earliest, and after nine eighths of it at the latest if calls
+/// come. It is counted once: when it returns after all, [`Settled::Overdue`](crate::Settled::Overdue)
+/// says that its outcome changed nothing. Probes are not counted while they are in flight; they have a
+/// lease. A new limit ([`reconfigure`](crate::Breaker::reconfigure)) is for calls that start under it: those in
+/// flight count when they return, also if they were overdue by the old one.
+///
+/// It costs each call a clock read and two writes to a line that all threads share; breakers without it
+/// pay nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overdue {
+    /// A slow success, once it has taken the limit of the rule on slow calls, which must be set.
+    Slow,
+    /// A timeout, once it has taken so long; above zero. It is slow too if there is a rule on
+    /// slow calls whose limit is not longer. The call itself is not ended.
+    Timeout(Duration),
+}
+
+/// How long the breaker stays open.
+///
+/// The wait of the n-th re-opening in a row is `base * factor^n`, at most
+/// `max`; a close starts again at `base`. (Re-openings are counted to 127; the wait grows no
+/// further then.) With jitter, each wait is drawn
+/// evenly from `[wait * (1 - jitter), wait]`, so that breakers that opened
+/// together do not all probe together; at 50 % this is the "equal jitter" and at 100 %
+/// the "full jitter" of [Exponential Backoff And Jitter][aws]. All arithmetic saturates.
+///
+/// [aws]: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenWait {
+    /// The first wait; above zero.
+    pub base: Duration,
+    /// What each re-opening multiplies the wait with; finite and at least 1.
+    pub factor: f64,
+    /// The longest wait; at least `base`.
+    pub max: Duration,
+    /// By how many percent a wait may be shortened at random, 0 to 100.
+    pub jitter_percent: u32,
+}
+
+impl OpenWait {
+    /// The same wait each time.
+    pub const fn fixed(wait: Duration) -> Self {
+        Self {
+            base: wait,
+            factor: 1.0,
+            max: wait,
+            jitter_percent: 0,
+        }
+    }
+
+    /// A wait that grows with each re-opening, up to `max`.
+    pub const fn exponential(base: Duration, factor: f64, max: Duration) -> Self {
+        Self {
+            base,
+            factor,
+            max,
+            jitter_percent: 0,
+        }
+    }
+
+    /// Shortens each wait at random by up to so many percent.
+    #[must_use]
+    pub const fn jitter_percent(mut self, percent: u32) -> Self {
+        self.jitter_percent = percent;
+        self
+    }
+}
+
+/// The configuration of a breaker.
+///
+/// A plain value; [`Breaker::new`](crate::Breaker::new) and
+/// [`Breaker::reconfigure`](crate::Breaker::reconfigure) check it. The defaults are
+/// those of [`Config::default`]: a window of 20 outcomes, open at 50 % failures
+/// once 10 outcomes are in, 30 s open, one probe.
+///
+/// | field | default | legal |
+/// | --- | --- | --- |
+/// | `window` | count 20 | count 1 to 4096; time 10 ms or more, in 1 to 60 buckets |
+/// | `min_calls` | 10 | 1 to the window's size; 1 to 16,777,215 for a time window |
+/// | `failure_ratio` | 0.5 | above 0, at most 1; or none |
+/// | `timeout_ratio` | none | as above |
+/// | `slow` | none | limit above zero, ratio as above |
+/// | `overdue` | none | slow, if `slow` is set; timeout after a time above zero |
+/// | `consecutive_failures` | none | as `min_calls`; or none |
+/// | `open_wait` | 30 s, fixed | base above zero, factor finite and at least 1, max at least base, jitter 0 to 100 % |
+/// | `max_probes`, `successes_to_close` | 1, 1 | 1 to 255 |
+/// | `probe_lease` | 60 s | above zero; or none |
+/// | `max_inconclusive` | 16 | 1 to 255 |
+/// | `abandoned`, `panicked` | ignored, failure | any outcome |
+///
+/// At least one of the four rules must be set. Durations above 584 years
+/// (`u64::MAX` nanoseconds) count as that long.
+///
+/// # Examples
+///
+/// ```
+/// use cutout::{Breaker, Config};
+///
+/// let config = Config { failure_ratio: Some(0.2), ..Config::default() };
+/// let breaker = Breaker::new(config)?;
+///
+/// let refused = Breaker::new(Config { failure_ratio: Some(1.5), ..config }).unwrap_err();
+/// assert_eq!(refused.field(), "failure_ratio");
+/// assert_eq!(
+///     refused.to_string(),
+///     "failure_ratio = 1.5 is not legal: it must be finite, above 0 and at most 1",
+/// );
+/// # Ok::<(), cutout::ConfigError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// What the ratios are computed over.
+    pub window: Window,
+    /// How many outcomes must be in the window before a ratio is judged.
+    pub min_calls: u32,
+    /// Opens when `failures / samples` reaches this; timeouts are failures too.
+    pub failure_ratio: Option<f64>,
+    /// Opens when `timeouts / samples` reaches this.
+    pub timeout_ratio: Option<f64>,
+    /// Opens when the share of slow calls reaches a ratio.
+    pub slow: Option<SlowRule>,
+    /// Whether calls count while they are still in flight once they are overdue, and
+    /// as what; so that an upstream that hangs opens the breaker although nothing returns.
+    /// See [`Overdue`].
+    pub overdue: Option<Overdue>,
+    /// Opens when the last so many recorded outcomes are all failures or
+    /// timeouts, however few calls the window holds. With a time window they are
+    /// counted however long ago they were, from the time that the rule was set.
+    pub consecutive_failures: Option<u32>,
+    /// How long the breaker stays open.
+    pub open_wait: OpenWait,
+    /// How many probes may be unsettled at a time.
+    pub max_probes: u32,
+    /// How many probes must succeed to close.
+    pub successes_to_close: u32,
+    /// How long a probe may stay unsettled before its slot can be reclaimed; its
+    /// end is rounded up to a millisecond.
+    /// With `None` a probe whose permit is never settled holds its slot until
+    /// an operator acts.
+    pub probe_lease: Option<Duration>,
+    /// How many probes of one half-open period may end without a verdict
+    /// (ignored or dropped) before the breaker opens again.
+    pub max_inconclusive: u32,
+    /// What a permit dropped without `done` settles as.
+    pub abandoned: Outcome,
+    /// What a permit dropped by a panicking thread settles as. Without the
+    /// `std` feature a panic cannot be told apart and `abandoned` holds.
+    pub panicked: Outcome,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Config {
+    /// The most that `min_calls` and `consecutive_failures` may ask of a time window.
+    const MAX_CALLS: u32 = (1 << 24) - 1;
+
+    const DEFAULT: Self = Self {
+        window: Window::Count(20),
+        min_calls: 10,
+        failure_ratio: Some(0.5),
+        timeout_ratio: None,
+        slow: None,
+        overdue: None,
+        consecutive_failures: None,
+        open_wait: OpenWait::fixed(Duration::from_secs(30)),
+        max_probes: 1,
+        successes_to_close: 1,
+        probe_lease: Some(Duration::from_secs(60)),
+        max_inconclusive: 16,
+        abandoned: Outcome::Ignored,
+        panicked: Outcome::Failure,
+    };
+
+    /// For an upstream that is called often (hundreds of times a second): a
+    /// wide window that reacts to a fifth of the calls failing, a short wait that grows,
+    /// and several probes, since one success in a thousand calls proves little.
+    pub const fn high_traffic() -> Self {
+        Self {
+            window: Window::Count(1000),
+            min_calls: 100,
+            failure_ratio: Some(0.2),
+            open_wait: OpenWait::exponential(Duration::from_secs(5), 2.0, Duration::from_secs(60))
+                .jitter_percent(20),
+            max_probes: 5,
+            successes_to_close: 5,
+            ..Self::DEFAULT
+        }
+    }
+
+    /// For an upstream that is called now and then (a few times a minute): opens
+    /// after three failures in a row, since a ratio over so few calls comes too
+    /// late.
+    pub const fn low_traffic() -> Self {
+        Self {
+            failure_ratio: None,
+            consecutive_failures: Some(3),
+            open_wait: OpenWait::exponential(
+                Duration::from_secs(10),
+                2.0,
+                Duration::from_secs(300),
+            ),
+            ..Self::DEFAULT
+        }
+    }
+
+    /// After how many nanoseconds a call in flight is overdue.
+    pub(crate) fn overdue_after(&self) -> Option<u64> {
+        match self.overdue? {
+            Overdue::Slow => self.slow.map(|rule| saturating_nanos(rule.limit)),
+            Overdue::Timeout(limit) => Some(saturating_nanos(limit)),
+        }
+    }
+
+    /// What an overdue call counts as.
+    pub(crate) fn overdue_sample(&self) -> Option<Sample> {
+        Some(match self.overdue? {
+            Overdue::Slow => Sample {
+                outcome: Outcome::Success,
+                slow: true,
+            },
+            Overdue::Timeout(limit) => Sample {
+                outcome: Outcome::Timeout,
+                slow: self
+                    .slow
+                    .is_some_and(|rule| saturating_nanos(rule.limit) <= saturating_nanos(limit)),
+            },
+        })
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field, its value, and
+    /// what is legal.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        const RATIO: &str = "finite, above 0 and at most 1";
+        let (most, most_calls, most_in_a_row) = match self.window {
+            Window::Count(size) => {
+                check(
+                    (1..=Window::MAX_COUNT).contains(&size),
+                    "window",
+                    size,
+                    "a count of 1 to 4096",
+                )?;
+                (
+                    size,
+                    "1 to the window's size",
+                    "1 to the window's size, or none",
+                )
+            }
+            Window::Time { length, buckets } => {
+                if length < Window::MIN_LENGTH {
+                    return Err(ConfigError {
+                        field: "window.length",
+                        value: format!("{length:?}"),
+                        legal: "10 ms or more",
+                    });
+                }
+                check(
+                    (1..=Window::MAX_BUCKETS).contains(&buckets),
+                    "window.buckets",
+                    buckets,
+                    "1 to 60",
+                )?;
+                (Self::MAX_CALLS, "1 to 16777215", "1 to 16777215, or none")
+            }
+        };
+        check(
+            (1..=most).contains(&self.min_calls),
+            "min_calls",
+            self.min_calls,
+            most_calls,
+        )?;
+        for (field, ratio) in [
+            ("failure_ratio", self.failure_ratio),
+            ("timeout_ratio", self.timeout_ratio),
+            ("slow.ratio", self.slow.map(|rule| rule.ratio)),
+        ] {
+            let ratio = ratio.unwrap_or(1.0);
+            check(ratio > 0.0 && ratio <= 1.0, field, ratio, RATIO)?;
+        }
+        if let Some(rule) = self.slow {
+            check_duration("slow.limit", rule.limit)?;
+        }
+        match self.overdue {
+            Some(Overdue::Slow) => check(
+                self.slow.is_some(),
+                "overdue",
+                "slow",
+                "slow only if the rule on slow calls is set",
+            )?,
+            Some(Overdue::Timeout(limit)) => check_duration("overdue.timeout", limit)?,
+            None => {}
+        }
+        if let Some(run) = self.consecutive_failures {
+            check(
+                (1..=most).contains(&run),
+                "consecutive_failures",
+                run,
+                most_in_a_row,
+            )?;
+        }
+        check(
+            self.failure_ratio.is_some()
+                || self.timeout_ratio.is_some()
+                || self.slow.is_some()
+                || self.consecutive_failures.is_some(),
+            "rules",
+            "none",
+            "at least one of failure_ratio, timeout_ratio, slow, consecutive_failures",
+        )?;
+        let wait = self.open_wait;
+        check_duration("open_wait.base", wait.base)?;
+        check(
+            wait.factor.is_finite() && wait.factor >= 1.0,
+            "open_wait.factor",
+            wait.factor,
+            "finite and at least 1",
+        )?;
+        if wait.max < wait.base {
+            return Err(ConfigError {
+                field: "open_wait.max",
+                value: format!("{:?}", wait.max),
+                legal: "at least open_wait.base",
+            });
+        }
+        check(
+            wait.jitter_percent <= 100,
+            "open_wait.jitter_percent",
+            wait.jitter_percent,
+            "0 to 100",
+        )?;
+        for (field, count) in [
+            ("max_probes", self.max_probes),
+            ("successes_to_close", self.successes_to_close),
+            ("max_inconclusive", self.max_inconclusive),
+        ] {
+            check((1..=255).contains(&count), field, count, "1 to 255")?;
+        }
+        match self.probe_lease {
+            Some(lease) => check_duration("probe_lease", lease),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check(
+    legal: bool,
+    field: &'static str,
+    value: impl fmt::Display,
+    range: &'static str,
+) -> Result<(), ConfigError> {
+    if legal {
+        return Ok(());
+    }
+    Err(ConfigError {
+        field,
+        value: format!("{value}"),
+        legal: range,
+    })
+}
+
+fn check_duration(field: &'static str, value: Duration) -> Result<(), ConfigError> {
+    if value > Duration::ZERO {
+        return Ok(());
+    }
+    Err(ConfigError {
+        field,
+        value: format!("{value:?}"),
+        legal: "above zero",
+    })
+}

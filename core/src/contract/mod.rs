@@ -1,0 +1,12 @@
+//! What a breaker means: plain values and pure decisions, with no atomics and no engine.
+
+pub(crate) mod clock;
+pub(crate) mod config;
+pub(crate) mod deadline;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod outcome;
+pub(crate) mod rules;
+pub(crate) mod snapshot;
+pub(crate) mod state;
+pub(crate) mod totals;

@@ -1,0 +1,64 @@
+//! A breaker's state as a plain value, to look at or to carry over a restart.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::contract::config::Window;
+use crate::contract::outcome::{Counts, Sample};
+use crate::contract::state::{Cause, State};
+
+/// The state of a breaker at one moment.
+///
+/// All fields belong to one state that existed: a snapshot never mixes two.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// The state, as [`Breaker::state`](crate::Breaker::state) reads it.
+    pub state: State,
+    /// The generation.
+    pub generation: u32,
+    /// What opened the breaker; `None` unless it is open, half-open or forced open.
+    pub cause: Option<Cause>,
+    /// The time left until a probe may be admitted, `None` unless the breaker
+    /// is open, or forced open with an end.
+    pub remaining: Option<Duration>,
+    /// How often the breaker has re-opened since it tripped; counted to 127.
+    pub attempt: u32,
+    /// Probes unsettled; zero unless half-open.
+    pub probes_out: u32,
+    /// Probes passed in this half-open period.
+    pub probes_passed: u32,
+    /// Probes without a verdict in this half-open period.
+    pub probes_inconclusive: u32,
+    /// The window's shape.
+    pub window: Window,
+    /// What a count window holds, oldest first; empty unless closed or observe-only.
+    pub samples: Vec<Sample>,
+    /// What a time window holds, oldest first, without empty buckets; empty
+    /// unless closed or observe-only.
+    pub buckets: Vec<Bucket>,
+    /// How many failures have come in a row, as far as a time window counts
+    /// them: for its rule on consecutive failures. Otherwise zero.
+    pub failures_in_a_row: u32,
+    /// The wall-clock time at which it was taken, since the Unix epoch; zero
+    /// when the clock does not know it.
+    pub taken: Duration,
+}
+
+/// What a time window holds of one stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bucket {
+    /// How long before the snapshot that stretch began.
+    pub age: Duration,
+    /// How many outcomes of each kind came in it.
+    pub counts: Counts,
+}
+
+impl Snapshot {
+    /// How many outcomes of each kind the window holds.
+    pub fn counts(&self) -> Counts {
+        let samples = self.samples.iter();
+        let counts = samples.fold(Counts::default(), |counts, &sample| counts.with(sample));
+        let buckets = self.buckets.iter();
+        buckets.fold(counts, |counts, bucket| counts.plus(bucket.counts))
+    }
+}

@@ -1,0 +1,156 @@
+//! Counting, for breakers that are asked to.
+//!
+//! A healthy call writes nothing that another one writes, and it is to stay so when it
+//! is counted: each thread counts on a stripe of its own, as long as there are no more
+//! threads than stripes.
+
+use alloc::boxed::Box;
+
+use crate::contract::outcome::Outcome;
+use crate::contract::state::{Cause, State};
+use crate::engine::sync::{AtomicU64, Relaxed};
+use crate::contract::totals::{Endings, Rejections, Totals};
+
+/// How a permit ended, as the index of its counter.
+#[derive(Clone, Copy)]
+pub(crate) struct Ending(usize);
+
+impl Ending {
+    const ALL: usize = 5;
+    pub(crate) const ABANDONED: Self = Self(4);
+
+    #[inline]
+    pub(crate) const fn of(outcome: Outcome) -> Self {
+        Self(match outcome {
+            Outcome::Success => 0,
+            Outcome::Failure => 1,
+            Outcome::Timeout => 2,
+            Outcome::Ignored => 3,
+        })
+    }
+}
+
+/// The counters that a thread shares with few others or none.
+// Processors that fetch lines in pairs make it 128 bytes.
+#[derive(Default)]
+#[repr(align(128))]
+struct Stripe {
+    /// Of normal calls, and of probes.
+    endings: [[AtomicU64; Ending::ALL]; 2],
+    rejections: [AtomicU64; 3],
+}
+
+pub(crate) struct Tally {
+    /// As many as a power of two.
+    stripes: Box<[Stripe]>,
+    /// By cause, and by the state after.
+    transitions: [[AtomicU64; State::ALL.len()]; Cause::ALL.len()],
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            stripes: (0..stripes()).map(|_| Stripe::default()).collect(),
+            transitions: Default::default(),
+        }
+    }
+
+    fn stripe(&self) -> &Stripe {
+        &self.stripes[thread() & (self.stripes.len() - 1)]
+    }
+
+    // Cold, so that calls which nobody counts stay as they are.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count_ending(&self, ending: Ending, is_probe: bool) {
+        self.stripe().endings[usize::from(is_probe)][ending.0].fetch_add(1, Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count_rejection(&self, state: State) {
+        let index = match state {
+            State::HalfOpen => 1,
+            State::ForcedOpen => 2,
+            _ => 0,
+        };
+        self.stripe().rejections[index].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_transition(&self, to: State, cause: Cause) {
+        self.transitions[cause as usize][to as usize].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        let sum = |counter: &dyn Fn(&Stripe) -> &AtomicU64| {
+            let each = self
+                .stripes
+                .iter()
+                .map(|stripe| counter(stripe).load(Relaxed));
+            each.fold(0, u64::wrapping_add)
+        };
+        let endings = |kind: usize| {
+            let ending = |index: usize| sum(&|stripe| &stripe.endings[kind][index]);
+            Endings {
+                success: ending(0),
+                failure: ending(1),
+                timeout: ending(2),
+                ignored: ending(3),
+                abandoned: ending(4),
+            }
+        };
+        let rejections = |index: usize| sum(&|stripe| &stripe.rejections[index]);
+        let transitions = Cause::ALL.iter().flat_map(|&cause| {
+            State::ALL.iter().map(move |&to| {
+                let count = &self.transitions[cause as usize][to as usize];
+                (to, cause, count.load(Relaxed))
+            })
+        });
+        Totals {
+            calls: endings(0),
+            probes: endings(1),
+            rejections: Rejections {
+                open: rejections(0),
+                half_open: rejections(1),
+                forced_open: rejections(2),
+            },
+            transitions: transitions.filter(|&(_, _, count)| count > 0).collect(),
+        }
+    }
+}
+
+/// More stripes than processors, within reason: threads that are numbered alike may run at a time.
+fn stripes() -> usize {
+    #[cfg(feature = "std")]
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    #[cfg(not(feature = "std"))]
+    let processors = 1_usize;
+    (4 * processors).next_power_of_two().min(128)
+}
+
+/// A number that threads take in turn.
+#[cfg(feature = "std")]
+fn thread() -> usize {
+    use core::cell::Cell;
+    use core::sync::atomic::AtomicUsize;
+
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    std::thread_local! {
+        static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+    // A thread that is going away may have lost its number.
+    NUMBER
+        .try_with(|number| {
+            number.get().unwrap_or_else(|| {
+                let new = NEXT.fetch_add(1, Relaxed);
+                number.set(Some(new));
+                new
+            })
+        })
+        .unwrap_or(0)
+}
+
+#[cfg(not(feature = "std"))]
+fn thread() -> usize {
+    0
+}

@@ -1,0 +1,386 @@
+//! The shared memory of a breaker, and the steps on it that need no clock.
+
+pub(crate) mod by_time;
+pub(crate) mod counters;
+pub(crate) mod field;
+pub(crate) mod in_flight;
+pub(crate) mod lines;
+pub(crate) mod on_demand;
+pub(crate) mod restore;
+pub(crate) mod settings;
+pub(crate) mod sync;
+pub(crate) mod tagged_cell;
+pub(crate) mod window;
+pub(crate) mod word;
+
+use alloc::vec::Vec;
+
+use crate::engine::on_demand::Annex;
+use crate::contract::config::{Config, Window};
+use crate::contract::deadline::Deadline;
+use crate::contract::outcome::{Counts, Sample};
+use crate::engine::settings::{Settings, Terms};
+use crate::engine::tagged_cell::SideCell;
+use crate::contract::state::{Cause, State};
+use crate::engine::sync::{AtomicU64, Backoff};
+use crate::engine::window::count::{NEAR_WORDS, Near, Ring, Slot};
+use crate::engine::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
+
+/// The word and the near ring words come first, in the order of their
+/// declaration: with the breaker aligned as it is, a contended call owns one
+/// aligned block of 128 bytes that shares its lines with nothing else.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Engine {
+    pub(crate) word: AtomicWord,
+    pub(crate) near: [AtomicU64; NEAR_WORDS],
+    pub(crate) settings: Settings,
+    /// What the deadline of an open generation is less than the word says, which
+    /// has it rounded up; its winner adds this after the word.
+    pub(crate) deadline: SideCell,
+    /// The last lease deadline of a half-open generation; there before the probe.
+    /// One cell for even generations and one for odd ones: who is about to end one
+    /// writes the first lease of the next while others still look at those of this
+    /// one.
+    pub(crate) leases: [SideCell; 2],
+    /// The re-open attempt of a half-open generation, for the open one that
+    /// may follow; there before the word leaves it.
+    pub(crate) attempt: SideCell,
+    pub(crate) annex: Annex,
+}
+
+/// What came of an attempt to record an outcome.
+pub(crate) enum Recording {
+    /// It is in the window.
+    Done,
+    /// The word has moved meanwhile.
+    Moved,
+    /// With it, this rule matches, and this is what the window then holds. The word
+    /// is as it was.
+    Matches(Cause, Counts),
+}
+
+impl Engine {
+    pub(crate) fn generation(&self) -> u32 {
+        self.word.load().generation()
+    }
+
+    /// Whether the word has not moved from `word`.
+    #[inline]
+    pub(crate) fn is_current(&self, word: Word) -> bool {
+        self.word.load() == word
+    }
+
+    /// The config that goes with `word`.
+    #[inline]
+    pub(crate) fn terms(&self, word: Word) -> Terms<'_> {
+        self.settings.terms(word.slot())
+    }
+
+    /// The whole config that goes with `word`.
+    pub(crate) fn config(&self, word: Word) -> Config {
+        let overdue_after = self
+            .annex
+            .flights()
+            .map(|flights| flights.limit(word.slot()));
+        self.terms(word)
+            .config(self.window(word), overdue_after.unwrap_or(0))
+    }
+
+    /// The window that goes with `word`.
+    pub(crate) fn window(&self, word: Word) -> Window {
+        let slot = word.slot();
+        self.terms(word)
+            .count_window()
+            .unwrap_or_else(|| self.timeline().window(slot))
+    }
+
+    #[inline]
+    fn ring(&self) -> Ring<'_> {
+        Ring {
+            near: Near(&self.near),
+            far: self.annex.far(),
+        }
+    }
+
+    /// Records an outcome if the permit's generation lasts, no rule asks for
+    /// the call's duration, and none matches. Otherwise does nothing and says
+    /// false. Begins with `word`, the caller's look at it.
+    #[inline]
+    pub(crate) fn record_untimed(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
+        if incoming.is_bad() {
+            self.record_bad(word, stamp, incoming)
+        } else {
+            self.record_success(word, stamp)
+        }
+    }
+
+    #[inline(never)]
+    fn record_success(&self, word: Word, stamp: Stamp) -> bool {
+        match self.record_as_usual(word, stamp, Slot::FAST_SUCCESS) {
+            Some(true) => true,
+            lost => self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS, lost.is_some()),
+        }
+    }
+
+    #[inline(never)]
+    fn record_bad(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
+        match self.record_as_usual(word, stamp, incoming) {
+            Some(true) => true,
+            lost => self.record_untimed_anyhow(stamp, incoming, lost.is_some()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot, lost: bool) -> bool {
+        let mut backoff = Backoff::new();
+        if lost {
+            backoff.pause();
+        }
+        loop {
+            let word = self.word.load();
+            if !word.records_untimed(stamp) {
+                return false;
+            }
+            match self.record(word, incoming) {
+                Recording::Done => return true,
+                Recording::Moved => backoff.pause(),
+                Recording::Matches(..) => return false,
+            }
+        }
+    }
+
+    /// [`record`](Self::record), if the window is near and full and no rule
+    /// can match; `None` otherwise. False if the word has moved meanwhile.
+    ///
+    /// It has no loop and calls nothing, so that it needs few registers: what a call
+    /// saves on the stack, its CAS would have to wait for.
+    #[inline(always)]
+    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Slot) -> Option<bool> {
+        if !word.records_untimed(stamp) {
+            return None;
+        }
+        let limits = self.terms(word).limits();
+        let shape = limits.near_shape()?;
+        let closed = word.closed(shape);
+        if !closed.full {
+            return None;
+        }
+        let near = Near(&self.near);
+        near.write(shape.pending_at(closed)?, closed.pending, || {
+            self.is_current(word)
+        })?;
+        let pushed = word.push(shape, incoming, near.slot(closed.cursor)?);
+        if limits.full_may_match(pushed.closed(shape), incoming) {
+            return None;
+        }
+        Some(self.word.try_move(word, pushed))
+    }
+
+    /// Puts an outcome in the window of `word`, unless a rule matches then.
+    pub(crate) fn record(&self, word: Word, incoming: Slot) -> Recording {
+        let limits = self.terms(word).limits();
+        let shape = limits.shape();
+        let closed = word.closed(shape);
+        if !self.write_pending(word, shape, closed) {
+            return Recording::Moved;
+        }
+        let pushed = word.push(shape, incoming, self.outgoing(closed));
+        if limits.may_match(pushed.closed(shape), incoming)
+            && let Some((cause, counts)) = self.matching_rule(word, incoming)
+        {
+            return Recording::Matches(cause, counts);
+        }
+        if self.word.try_move(word, pushed) {
+            Recording::Done
+        } else {
+            Recording::Moved
+        }
+    }
+
+    /// Puts the pending outcome of a word that records in the ring. False if the word has moved meanwhile.
+    fn write_pending(&self, word: Word, shape: Shape, closed: Closed) -> bool {
+        shape.pending_at(closed).is_none_or(|position| {
+            self.ring()
+                .write(position, closed.pending, || self.is_current(word))
+        })
+    }
+
+    /// The slot that the next outcome pushes out.
+    fn outgoing(&self, closed: Closed) -> Slot {
+        if closed.full {
+            self.ring().slot(closed.cursor)
+        } else {
+            Slot::FAST_SUCCESS
+        }
+    }
+
+    /// The rule that matches once `incoming` is in the window of `word`, and what
+    /// that then holds. The pending outcome is in the ring.
+    #[cold]
+    #[inline(never)]
+    fn matching_rule(&self, word: Word, incoming: Slot) -> Option<(Cause, Counts)> {
+        let limits = self.terms(word).limits();
+        let shape = limits.shape();
+        let closed = word.closed(shape);
+        let run = limits.consecutive_failures();
+        let in_a_row =
+            run > 0 && incoming.is_failure() && self.ends_in_failures(shape, closed, run - 1);
+        let outgoing = self.outgoing(closed);
+        let pushed = word.push(shape, incoming, outgoing);
+        if !in_a_row && !limits.ratio_may_match(pushed.closed(shape)) {
+            return None;
+        }
+        let outgoing = if closed.full {
+            outgoing.counts()
+        } else {
+            Counts::default()
+        };
+        let counts = self
+            .ring()
+            .counts(shape.samples(closed))
+            .shifted(incoming.counts(), outgoing);
+        let cause = if in_a_row {
+            Cause::ConsecutiveFailures
+        } else {
+            self.terms(word).rules().matching_ratio(counts)?
+        };
+        Some((cause, counts))
+    }
+
+    /// Whether the newest `run` outcomes of a window, fewer than its size, are failures.
+    fn ends_in_failures(&self, shape: Shape, closed: Closed, run: u32) -> bool {
+        let ring = self.ring();
+        let end = closed.cursor;
+        if run <= end {
+            return ring.all_failures(end - run, end);
+        }
+        closed.full
+            && ring.all_failures(0, end)
+            && ring.all_failures(shape.size - (run - end), shape.size)
+    }
+
+    /// Makes a word ready to be left for another generation: a pending outcome
+    /// must be in the ring by then. Says what the window holds; `None` if the word has moved meanwhile.
+    pub(crate) fn leave(&self, word: Word, now: impl FnOnce() -> u64) -> Option<Counts> {
+        if !word.is_recording() {
+            return Some(Counts::default());
+        }
+        if word.is_by_time() {
+            return Some(self.counts_by_time(word, now()));
+        }
+        let shape = self.terms(word).shape();
+        let closed = word.closed(shape);
+        self.write_pending(word, shape, closed)
+            .then(|| self.ring().counts(shape.samples(closed)))
+    }
+
+    /// The deadline of a word that is open or forced open; `None` if the word
+    /// has moved meanwhile.
+    #[inline]
+    pub(crate) fn deadline_of(&self, word: Word) -> Option<Deadline> {
+        let coarse = word.coarse_deadline();
+        match self.deadline.get(word.generation()) {
+            Some(less) => Some(Deadline::from_coarse(coarse, less)),
+            // Not there yet, or not any more.
+            None => self
+                .is_current(word)
+                .then(|| Deadline::from_coarse(coarse, 0)),
+        }
+    }
+
+    /// Makes the deadline of `word` exact; for the thread that moved there.
+    pub(crate) fn refine_deadline(&self, word: Word, deadline: Deadline) {
+        let generation = word.generation();
+        // If the generation is over already, nobody needs it.
+        let _ = self.deadline.put(
+            generation,
+            || self.generation() == generation,
+            |_| deadline.to_coarse().1,
+        );
+    }
+
+    fn lease(&self, generation: u32) -> &SideCell {
+        &self.leases[generation as usize % 2]
+    }
+
+    /// When the last probe of a half-open word is presumed lost.
+    pub(crate) fn lease_of(&self, word: Word) -> Deadline {
+        let lease = self.lease(word.generation()).get(word.generation());
+        lease.map_or(Deadline::NEVER, Deadline::from_millis)
+    }
+
+    /// Makes the lease of a probe of `generation` known that is about to be granted
+    /// from `word`, before the word can be seen to hold it. False if the word has
+    /// moved meanwhile.
+    #[must_use = "a probe whose lease is not known may not be granted"]
+    pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) -> bool {
+        self.lease(generation).put(
+            generation,
+            || self.is_current(word),
+            |newest| newest.unwrap_or(0).max(lease.to_millis()),
+        )
+    }
+
+    /// How often the breaker has re-opened since it tripped, as of `word`.
+    pub(crate) fn attempt_of(&self, word: Word) -> u32 {
+        let of_half_open = || self.attempt.get(word.previous_generation()).unwrap_or(0) as u32;
+        match word.state() {
+            State::HalfOpen => word.half_open().attempt,
+            State::Open => match word.cause() {
+                cause if cause.is_failed_probe() => (of_half_open() + 1).min(MAX_ATTEMPT),
+                Cause::ProbesInconclusive => of_half_open(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    /// Makes the attempt of a half-open word known to the generation that is
+    /// about to follow. False if the word has moved meanwhile.
+    #[must_use = "an open generation may not follow whose attempt is not known"]
+    pub(crate) fn hand_on_attempt(&self, word: Word) -> bool {
+        let attempt = u64::from(word.half_open().attempt);
+        self.attempt
+            .put(word.generation(), || self.is_current(word), |_| attempt)
+    }
+
+    /// The window's content as of one word of the generation of `word`; `None` if the
+    /// generation or the shape ends meanwhile.
+    ///
+    /// Each round reads the slots that may have changed in the round before,
+    /// until the word stands still for one.
+    pub(crate) fn samples(&self, mut word: Word) -> Option<Vec<Sample>> {
+        let shape = self.terms(word).shape();
+        let size = shape.size;
+        let ring = self.ring();
+        let mut slots: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
+        let mut closed = word.closed(shape);
+        loop {
+            let end = self.word.load();
+            if end == word {
+                break;
+            }
+            if end.stamp() != word.stamp() || end.slot() != word.slot() {
+                return None;
+            }
+            let first = shape.pending_at(closed).unwrap_or(0);
+            let moved = shape.distance(word, end).saturating_add(1).min(size);
+            (word, closed) = (end, end.closed(shape));
+            for position in (first..first + moved).map(|position| position % size) {
+                slots[position as usize] = ring.look_at(position);
+            }
+        }
+        if let Some(position) = shape.pending_at(closed) {
+            slots[position as usize] = closed.pending;
+        }
+        let samples = shape.samples(closed);
+        let oldest = if samples == size { closed.cursor } else { 0 };
+        Some(
+            (oldest..oldest + samples)
+                .map(|position| slots[(position % size) as usize].sample())
+                .collect(),
+        )
+    }
+}

@@ -1,0 +1,60 @@
+//! What only some configs need, beside the breaker.
+
+use alloc::boxed::Box;
+
+use once_cell::race::OnceBox;
+
+use crate::contract::config::{Config, Window};
+use crate::engine::in_flight::Flights;
+use crate::engine::window::count::{Far, NEAR_SIZE};
+use crate::engine::window::time::Timeline;
+
+/// A pointer's worth, until a config asks for more.
+#[derive(Debug, Default)]
+pub(crate) struct Annex(OnceBox<Parts>);
+
+#[derive(Debug, Default)]
+struct Parts {
+    far: Far,
+    timeline: OnceBox<Timeline>,
+    flights: OnceBox<Flights>,
+}
+
+impl Annex {
+    fn parts(&self) -> &Parts {
+        self.0.get_or_init(Box::default)
+    }
+
+    /// Makes room for what a config needs.
+    pub(crate) fn reserve(&self, config: &Config) {
+        match config.window {
+            Window::Count(..=NEAR_SIZE) => {}
+            Window::Count(size) => self.parts().far.reserve(size),
+            Window::Time { length, buckets } => {
+                let new = || Box::new(Timeline::new(length, buckets));
+                self.parts().timeline.get_or_init(new);
+            }
+        }
+        if let Some(limit) = config.overdue_after() {
+            let new = || Box::new(Flights::new(limit));
+            self.parts().flights.get_or_init(new);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn far(&self) -> Option<&Far> {
+        self.0.get().map(|parts| &parts.far)
+    }
+
+    /// The calls in flight, if they have ever been counted while they are.
+    #[inline]
+    pub(crate) fn flights(&self) -> Option<&Flights> {
+        self.0.get()?.flights.get()
+    }
+
+    /// The timeline, if there has ever been a time window.
+    #[inline]
+    pub(crate) fn timeline(&self) -> Option<&Timeline> {
+        self.0.get()?.timeline.get()
+    }
+}

@@ -1,0 +1,334 @@
+//! The config of a live breaker: ten words, twice.
+//!
+//! The breaker's word says which of the two slots it goes with. `reconfigure` fills
+//! the other one and then moves the word over to it, so that a decision and the
+//! config it was made by are validated by the same CAS: a slot is only written
+//! while the word points to the other, and whoever still reads it then finds the
+//! word moved. Each reconfiguration also moves a count in the word on (`word.rs`), so
+//! that the word is not the same again once it is back at a slot.
+
+use core::time::Duration;
+
+use crate::engine::field::{Field, seldom};
+use crate::contract::clock::saturating_nanos;
+use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::contract::outcome::Outcome;
+use crate::contract::rules::Rules;
+use crate::engine::sync::{Acquire, AtomicU64, Release};
+use crate::engine::window::count::Slot;
+use crate::engine::word::{Closed, Recorder, Shape};
+
+const WORDS: usize = 10;
+
+/// What recording an outcome needs, in one word.
+const LIMITS: usize = 0;
+const BAD_BITS: Field = Field::lowest(4);
+const CURSOR_BITS: Field = BAD_BITS.above(4);
+/// Zero for a time window.
+const SIZE: Field = CURSOR_BITS.above(13);
+const FLOOR: Field = SIZE.above(13);
+const CONSECUTIVE: Field = FLOOR.above(24);
+/// What overdue calls count as; zero if they are not counted.
+const OVERDUE: Field = CONSECUTIVE.above(3);
+
+/// What is needed less often.
+const POLICIES: usize = 1;
+const MAX_PROBES: Field = Field::lowest(8);
+const SUCCESSES: Field = MAX_PROBES.above(8);
+const MAX_INCONCLUSIVE: Field = SUCCESSES.above(8);
+const ABANDONED: Field = MAX_INCONCLUSIVE.above(2);
+const PANICKED: Field = ABANDONED.above(2);
+const JITTER: Field = PANICKED.above(7);
+const MIN_CALLS: Field = JITTER.above(24);
+
+const FAILURE_RATIO: usize = 2;
+const TIMEOUT_RATIO: usize = 3;
+const SLOW_RATIO: usize = 4;
+const SLOW_LIMIT: usize = 5;
+const WAIT_BASE: usize = 6;
+const WAIT_FACTOR: usize = 7;
+const WAIT_MAX: usize = 8;
+const LEASE: usize = 9;
+
+/// Both slots.
+#[derive(Debug)]
+pub(crate) struct Settings([[AtomicU64; WORDS]; 2]);
+
+impl Settings {
+    pub(crate) fn new(config: &Config) -> Self {
+        let slot = || pack(config).map(AtomicU64::new);
+        Self([slot(), slot()])
+    }
+
+    /// Fills a slot that the word does not go with.
+    pub(crate) fn fill(&self, slot: usize, config: &Config) {
+        for (word, value) in self.0[slot].iter().zip(pack(config)) {
+            // Release: pairs with `Terms::read`; whoever sees this value also
+            // sees that the word has left the slot.
+            word.store(value, Release);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn terms(&self, slot: usize) -> Terms<'_> {
+        // A branch, where an index would do: it is predicted, and nothing
+        // waits for the word to say where the config is.
+        if slot == 0 {
+            Terms(&self.0[0])
+        } else {
+            seldom();
+            Terms(&self.0[1])
+        }
+    }
+}
+
+fn pack(config: &Config) -> [u64; WORDS] {
+    let size = match config.window {
+        Window::Count(size) => size,
+        Window::Time { .. } => 0,
+    };
+    let rules = Rules::of(config);
+    let (slow_limit, slow_ratio) = match config.slow {
+        Some(rule) => (saturating_nanos(rule.limit), rule.ratio),
+        None => (0, 0.0),
+    };
+    let mut words = [0; WORDS];
+    let shape = Shape::new(size);
+    words[LIMITS] = SIZE.put(u64::from(size))
+        | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
+        | BAD_BITS.put(u64::from(shape.bad_bits))
+        | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
+        | FLOOR.put(u64::from(rules.floor(size)))
+        | OVERDUE.put(
+            config
+                .overdue_sample()
+                .and_then(Slot::of)
+                .map_or(0, |slot| u64::from(slot.bits())),
+        );
+    words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
+        | SUCCESSES.put(u64::from(config.successes_to_close))
+        | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
+        | ABANDONED.put(outcome_bits(config.abandoned))
+        | PANICKED.put(outcome_bits(config.panicked))
+        | JITTER.put(u64::from(config.open_wait.jitter_percent))
+        | MIN_CALLS.put(u64::from(config.min_calls));
+    words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
+    words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
+    words[SLOW_RATIO] = slow_ratio.to_bits();
+    words[SLOW_LIMIT] = slow_limit;
+    words[WAIT_BASE] = saturating_nanos(config.open_wait.base);
+    words[WAIT_FACTOR] = config.open_wait.factor.to_bits();
+    words[WAIT_MAX] = saturating_nanos(config.open_wait.max);
+    words[LEASE] = config.probe_lease.map_or(0, saturating_nanos);
+    words
+}
+
+/// The limits of recording an outcome.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits(u64);
+
+impl Limits {
+    #[inline]
+    pub(crate) const fn shape(self) -> Shape {
+        Shape {
+            size: SIZE.get(self.0) as u32,
+            cursor_mask: (1 << CURSOR_BITS.get(self.0)) - 1,
+            bad_bits: BAD_BITS.get(self.0) as u32,
+        }
+    }
+
+    const fn is_by_time(self) -> bool {
+        SIZE.get(self.0) == 0
+    }
+
+    /// The shape of a window whose ring is near; `None` if it is larger.
+    #[inline]
+    pub(crate) const fn near_shape(self) -> Option<Shape> {
+        Shape::near(SIZE.get(self.0) as u32)
+    }
+
+    /// Zero for none.
+    #[inline]
+    pub(crate) const fn consecutive_failures(self) -> u32 {
+        CONSECUTIVE.get(self.0) as u32
+    }
+
+    /// What calls count as that are overdue; `None` if they are not counted.
+    #[inline]
+    pub(crate) const fn overdue(self) -> Option<Slot> {
+        match OVERDUE.get(self.0) {
+            0 => None,
+            bits => Some(Slot::from_bits(bits as u32)),
+        }
+    }
+
+    /// Whether a rule can match in this window at all, now that `incoming` is in it.
+    #[inline]
+    pub(crate) const fn may_match(self, pushed: Closed, incoming: Slot) -> bool {
+        self.ratio_may_match(pushed) || self.run_may_match(pushed, incoming)
+    }
+
+    /// As [`may_match`](Self::may_match), in a window that is known to be full.
+    #[inline]
+    pub(crate) const fn full_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+        pushed.bad >= FLOOR.get(self.0) || self.run_may_match(pushed, incoming)
+    }
+
+    /// Whether a ratio can be reached in this window at all.
+    ///
+    /// No kind of outcome is more frequent than the bad ones. In a full window
+    /// fewer of them than the least number that reaches the lowest ratio match
+    /// none; in one that fills up, none of them match none.
+    #[inline]
+    pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
+        if pushed.full {
+            pushed.bad >= FLOOR.get(self.0)
+        } else {
+            pushed.bad > 0
+        }
+    }
+
+    #[inline]
+    const fn run_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+        let run = CONSECUTIVE.get(self.0);
+        incoming.is_failure() && run > 0 && pushed.bad >= run
+    }
+}
+
+/// One slot, read as it is needed.
+///
+/// Every value is one that some config had; that all belong to the same one is what
+/// the caller's CAS, or another look at the word, must show.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a>(&'a [AtomicU64; WORDS]);
+
+impl Terms<'_> {
+    #[inline]
+    fn read(self, index: usize) -> u64 {
+        // Acquire: pairs with `Settings::fill`.
+        self.0[index].load(Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn limits(self) -> Limits {
+        Limits(self.read(LIMITS))
+    }
+
+    pub(crate) fn shape(self) -> Shape {
+        self.limits().shape()
+    }
+
+    pub(crate) fn rules(self) -> Rules {
+        let limits = self.limits();
+        Rules {
+            min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
+            consecutive_failures: limits.consecutive_failures(),
+            failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
+            timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
+            slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
+        }
+    }
+
+    /// From how many nanoseconds on a call is slow.
+    #[inline]
+    pub(crate) fn slow_limit(self) -> Option<u64> {
+        Some(self.read(SLOW_LIMIT)).filter(|&limit| limit > 0)
+    }
+
+    /// What a word that records starts with.
+    pub(crate) fn recorder(self) -> Recorder {
+        Recorder {
+            by_time: self.limits().is_by_time(),
+            timed: self.slow_limit().is_some() || self.limits().overdue().is_some(),
+            in_a_row: self.limits().consecutive_failures() > 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn max_probes(self) -> u32 {
+        MAX_PROBES.get(self.read(POLICIES)) as u32
+    }
+
+    pub(crate) fn successes_to_close(self) -> u32 {
+        SUCCESSES.get(self.read(POLICIES)) as u32
+    }
+
+    pub(crate) fn max_inconclusive(self) -> u32 {
+        MAX_INCONCLUSIVE.get(self.read(POLICIES)) as u32
+    }
+
+    /// The probe lease in nanoseconds.
+    pub(crate) fn lease(self) -> Option<u64> {
+        Some(self.read(LEASE)).filter(|&lease| lease > 0)
+    }
+
+    pub(crate) fn open_wait(self) -> OpenWait {
+        OpenWait {
+            base: Duration::from_nanos(self.read(WAIT_BASE)),
+            factor: f64::from_bits(self.read(WAIT_FACTOR)),
+            max: Duration::from_nanos(self.read(WAIT_MAX)),
+            jitter_percent: JITTER.get(self.read(POLICIES)) as u32,
+        }
+    }
+
+    pub(crate) fn abandoned(self) -> Outcome {
+        outcome_of(ABANDONED.get(self.read(POLICIES)))
+    }
+
+    pub(crate) fn panicked(self) -> Outcome {
+        outcome_of(PANICKED.get(self.read(POLICIES)))
+    }
+
+    /// The size of a count window; `None` if it is a time window.
+    pub(crate) fn count_window(self) -> Option<Window> {
+        let limits = self.limits();
+        (!limits.is_by_time()).then(|| Window::Count(limits.shape().size))
+    }
+
+    /// The whole config, but for the window and for when a call is overdue.
+    pub(crate) fn config(self, window: Window, overdue_after: u64) -> Config {
+        let rules = self.rules();
+        let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
+        Config {
+            window,
+            min_calls: rules.min_calls,
+            failure_ratio: ratio(rules.failure_ratio),
+            timeout_ratio: ratio(rules.timeout_ratio),
+            slow: self.slow_limit().map(|limit| SlowRule {
+                limit: Duration::from_nanos(limit),
+                ratio: rules.slow_ratio,
+            }),
+            overdue: self.limits().overdue().map(|slot| match slot.is_failure() {
+                true => Overdue::Timeout(Duration::from_nanos(overdue_after)),
+                false => Overdue::Slow,
+            }),
+            consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
+            open_wait: self.open_wait(),
+            max_probes: self.max_probes(),
+            successes_to_close: self.successes_to_close(),
+            probe_lease: self.lease().map(Duration::from_nanos),
+            max_inconclusive: self.max_inconclusive(),
+            abandoned: self.abandoned(),
+            panicked: self.panicked(),
+        }
+    }
+}
+
+fn outcome_bits(outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::Success => 0,
+        Outcome::Failure => 1,
+        Outcome::Timeout => 2,
+        Outcome::Ignored => 3,
+    }
+}
+
+fn outcome_of(bits: u64) -> Outcome {
+    match bits {
+        0 => Outcome::Success,
+        1 => Outcome::Failure,
+        2 => Outcome::Timeout,
+        3 => Outcome::Ignored,
+        bits => unreachable!("two bits do not hold {bits}"),
+    }
+}

@@ -1,0 +1,377 @@
+//! The last N outcomes: a ring of slots, eight to an atomic word.
+//!
+//! The breaker's word owns the ring: it says where the next outcome goes, how
+//! many slots count, and what the newest outcome is. That one, the *pending*
+//! outcome, is written to its slot by whoever comes along next, before the
+//! word moves on. Three rules keep word and ring one thing:
+//!
+//! 1. the word leaves a closed state only once its pending outcome is in the ring;
+//! 2. between reading a ring word and writing it, the writer makes sure that the
+//!    breaker's word has not moved;
+//! 3. each write gives the ring word a new version.
+//!
+//! By 1, a writer that is late (its word has moved on) finds the slot already written since
+//! it looked; by 3, its CAS then fails. By 2, it had not looked later than that.
+
+use alloc::boxed::Box;
+
+use once_cell::race::OnceBox;
+
+use crate::engine::field::Field;
+use crate::contract::outcome::{Counts, Outcome, Sample};
+use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
+
+/// Slots in a ring word, and bits in a slot.
+const SLOTS: u32 = 8;
+const SLOT_BITS: u32 = 4;
+const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
+const OUTCOMES: Field = Field::lowest(SLOTS * SLOT_BITS);
+const VERSION: Field = OUTCOMES.above(32);
+
+/// Ring words that lie in the block of the breaker's word.
+pub(crate) const NEAR_WORDS: usize = 15;
+
+/// The largest window that fits in them.
+pub(crate) const NEAR_SIZE: u32 = NEAR_WORDS as u32 * SLOTS;
+
+/// What a slot says of an outcome; zero is a fast success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot(u32);
+
+impl Slot {
+    pub(crate) const FAST_SUCCESS: Self = Self(0);
+    /// Every other value.
+    pub(crate) const BAD: [Self; 5] = [
+        Self(0b001),
+        Self(0b011),
+        Self(0b100),
+        Self(0b101),
+        Self(0b111),
+    ];
+    const FAILURE: u32 = 0b001;
+    const TIMEOUT: u32 = 0b010;
+    const SLOW: u32 = 0b100;
+
+    /// The slot of an outcome whose duration does not matter; `None` if it is
+    /// ignored.
+    #[inline]
+    pub(crate) const fn of_untimed(outcome: Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Success => Some(Self::FAST_SUCCESS),
+            Outcome::Failure => Some(Self(Self::FAILURE)),
+            Outcome::Timeout => Some(Self(Self::FAILURE | Self::TIMEOUT)),
+            Outcome::Ignored => None,
+        }
+    }
+
+    /// The slot of a sample; `None` if its outcome is one that no window holds.
+    pub(crate) fn of(sample: Sample) -> Option<Self> {
+        let slow = if sample.slow { Self::SLOW } else { 0 };
+        Self::of_untimed(sample.outcome).map(|Self(kind)| Self(kind | slow))
+    }
+
+    #[inline]
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) const fn is_bad(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_failure(self) -> bool {
+        self.0 & Self::FAILURE != 0
+    }
+
+    pub(crate) fn sample(self) -> Sample {
+        Sample {
+            outcome: match (self.is_failure(), self.0 & Self::TIMEOUT != 0) {
+                (false, _) => Outcome::Success,
+                (true, false) => Outcome::Failure,
+                (true, true) => Outcome::Timeout,
+            },
+            slow: self.0 & Self::SLOW != 0,
+        }
+    }
+
+    /// Outcomes that add up to these counts, by kind. Slow ones are taken to be failures
+    /// as far as there are any.
+    pub(crate) fn kinds_of(counts: Counts) -> [(Self, u32); 6] {
+        let failures = counts.failures - counts.timeouts;
+        let slow_failures = counts.slow.min(failures);
+        let slow_timeouts = (counts.slow - slow_failures).min(counts.timeouts);
+        let slow_successes = counts.slow - slow_failures - slow_timeouts;
+        let successes = counts.samples - counts.failures;
+        [
+            (Self::FAST_SUCCESS, successes - slow_successes),
+            (Self(Self::SLOW), slow_successes),
+            (Self(Self::FAILURE), failures - slow_failures),
+            (Self(Self::FAILURE | Self::SLOW), slow_failures),
+            (
+                Self(Self::FAILURE | Self::TIMEOUT),
+                counts.timeouts - slow_timeouts,
+            ),
+            (
+                Self(Self::FAILURE | Self::TIMEOUT | Self::SLOW),
+                slow_timeouts,
+            ),
+        ]
+    }
+
+    /// Counts of this slot alone.
+    pub(crate) fn counts(self) -> Counts {
+        let has = |bit| u32::from(self.0 & bit != 0);
+        Counts {
+            samples: 1,
+            failures: has(Self::FAILURE),
+            timeouts: has(Self::TIMEOUT),
+            slow: has(Self::SLOW),
+        }
+    }
+}
+
+/// Ring words beyond the near ones. A breaker that is given a larger window
+/// appends what it lacks; nothing is freed before the breaker is.
+#[derive(Debug)]
+struct Segment {
+    words: Box<[AtomicU64]>,
+    next: OnceBox<Segment>,
+}
+
+/// The ring's words past the near ones.
+#[derive(Debug, Default)]
+pub(crate) struct Far(OnceBox<Segment>);
+
+impl Far {
+    /// Makes room for a window of `size`.
+    pub(crate) fn reserve(&self, size: u32) {
+        let mut lacking = (size.div_ceil(SLOTS) as usize).saturating_sub(NEAR_WORDS);
+        let mut link = &self.0;
+        while lacking > 0 {
+            let segment = link.get_or_init(|| {
+                Box::new(Segment {
+                    words: (0..lacking).map(|_| AtomicU64::new(0)).collect(),
+                    next: OnceBox::new(),
+                })
+            });
+            lacking = lacking.saturating_sub(segment.words.len());
+            link = &segment.next;
+        }
+    }
+
+    #[inline]
+    fn segments(&self) -> impl Iterator<Item = &[AtomicU64]> {
+        core::iter::successors(self.0.get(), |segment| segment.next.get())
+            .map(|segment| &*segment.words)
+    }
+}
+
+/// The near words alone: all of the ring, if the window is at most 120.
+#[derive(Clone, Copy)]
+pub(crate) struct Near<'a>(pub(crate) &'a [AtomicU64; NEAR_WORDS]);
+
+impl<'a> Near<'a> {
+    #[inline]
+    fn word(self, position: u32) -> Option<&'a AtomicU64> {
+        self.0.get((position / SLOTS) as usize)
+    }
+
+    /// As [`Ring::slot`]; `None` if it is not near.
+    #[inline]
+    pub(crate) fn slot(self, position: u32) -> Option<Slot> {
+        // Relaxed: the load of the breaker's word comes before, and its CAS
+        // validates what was read in between.
+        Some(slot_of(self.word(position)?.load(Relaxed), position))
+    }
+
+    /// As [`Ring::write`]; `None` if it is not near, or the breaker's word has moved.
+    #[inline]
+    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> Option<()> {
+        write(self.word(position)?, position, slot, current).then_some(())
+    }
+}
+
+/// A view of the whole ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Ring<'a> {
+    pub(crate) near: Near<'a>,
+    /// None if there has never been a window that needs it.
+    pub(crate) far: Option<&'a Far>,
+}
+
+impl<'a> Ring<'a> {
+    /// The ring word that holds the slot at `position`.
+    fn word(self, position: u32) -> &'a AtomicU64 {
+        match self.near.word(position) {
+            Some(word) => word,
+            None => self.far_word((position / SLOTS) as usize - NEAR_WORDS),
+        }
+    }
+
+    fn far_segments(self) -> impl Iterator<Item = &'a [AtomicU64]> {
+        self.far.into_iter().flat_map(Far::segments)
+    }
+
+    fn far_word(self, mut index: usize) -> &'a AtomicU64 {
+        for words in self.far_segments() {
+            match words.get(index) {
+                Some(word) => return word,
+                None => index -= words.len(),
+            }
+        }
+        unreachable!("room is made before a word moves to a larger window")
+    }
+
+    /// The slot at `position`, for a reader that only loads. Acquire: pairs
+    /// with the CAS in `write`; whoever sees a later outcome finds, in a look at the
+    /// breaker's word after this one, that it has moved.
+    pub(crate) fn look_at(self, position: u32) -> Slot {
+        slot_of(self.word(position).load(Acquire), position)
+    }
+
+    /// The slot at `position`. Relaxed: the load of the breaker's word comes
+    /// before, and its CAS validates what was read in between.
+    pub(crate) fn slot(self, position: u32) -> Slot {
+        slot_of(self.word(position).load(Relaxed), position)
+    }
+
+    /// Writes the pending outcome `slot` to its place, unless it is there. Gives up, and says
+    /// false, when the breaker's word is not `current` any more: it may become so again by
+    /// two reconfigurations, and must not then be moved by whoever has not written.
+    #[must_use = "a word may not be left whose pending outcome is not in the ring"]
+    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
+        write(self.word(position), position, slot, current)
+    }
+
+    /// The outcomes of all ring words in order. Relaxed: as in `slot`.
+    fn outcomes(self) -> impl Iterator<Item = u64> {
+        self.near
+            .0
+            .iter()
+            .chain(self.far_segments().flatten())
+            .map(|word| OUTCOMES.get(word.load(Relaxed)))
+    }
+
+    /// Counts the first `end` slots.
+    pub(crate) fn counts(self, end: u32) -> Counts {
+        let whole = (end / SLOTS) as usize;
+        let mut tally = Tally::default();
+        self.outcomes()
+            .take(whole)
+            .for_each(|outcomes| tally.add(outcomes));
+        if !end.is_multiple_of(SLOTS) {
+            let rest = self.outcomes().nth(whole).unwrap_or(0);
+            tally.add(rest & lowest_slots(end % SLOTS));
+        }
+        tally.counts(end)
+    }
+
+    /// Whether all slots in `start..end` are failures.
+    pub(crate) fn all_failures(self, start: u32, end: u32) -> bool {
+        let first = start / SLOTS;
+        (first..end.div_ceil(SLOTS))
+            .zip(self.outcomes().skip(first as usize))
+            .all(|(index, outcomes)| {
+                let base = index * SLOTS;
+                let below = lowest_slots(end.saturating_sub(base).min(SLOTS));
+                let above = lowest_slots(start.saturating_sub(base).min(SLOTS));
+                let wanted = EACH & below & !above;
+                outcomes & wanted == wanted
+            })
+    }
+}
+
+/// The lowest bit of each slot of a ring word.
+const EACH: u64 = OUTCOMES.max() / SLOT_MASK;
+
+/// Counts of failures, timeouts and slow calls over many ring words, eight
+/// slots at a time: each kind has a lane of eight four-bit counters.
+#[derive(Default)]
+struct Tally {
+    lanes: [u64; 3],
+    /// How many words are in the lanes; at 15 they could overflow.
+    words: u32,
+    totals: [u32; 3],
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, outcomes: u64) {
+        if self.words == 15 {
+            self.fold();
+        }
+        for (kind, lane) in self.lanes.iter_mut().enumerate() {
+            *lane += outcomes >> kind & EACH;
+        }
+        self.words += 1;
+    }
+
+    fn fold(&mut self) {
+        const HALF: u64 = 0x0F0F_0F0F;
+        for (total, lane) in self.totals.iter_mut().zip(&mut self.lanes) {
+            let pairs = (*lane & HALF) + (*lane >> SLOT_BITS & HALF);
+            // Four bytes of at most 30 each, summed up in the topmost of the product.
+            *total += ((pairs * 0x0101_0101) >> 24 & 0xFF) as u32;
+            *lane = 0;
+        }
+        self.words = 0;
+    }
+
+    fn counts(mut self, samples: u32) -> Counts {
+        self.fold();
+        let [failures, timeouts, slow] = self.totals;
+        Counts {
+            samples,
+            failures,
+            timeouts,
+            slow,
+        }
+    }
+}
+
+#[inline]
+fn write(word: &AtomicU64, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
+    // Acquire: pairs with the CAS below. Whoever sees a later outcome here
+    // finds in `current` that the breaker's word has moved.
+    let seen = word.load(Acquire);
+    let change = u64::from(slot_of(seen, position).0 ^ slot.0);
+    if change == 0 {
+        return true;
+    }
+    if !current() {
+        return false;
+    }
+    // The version is topmost: what it overflows by is lost.
+    let changed = (seen ^ change << shift(position)).wrapping_add(VERSION.put(1));
+    // Release: pairs with the load above. A failure means that someone
+    // else has written this outcome, or that the breaker's word has moved.
+    let _ = word.compare_exchange(seen, changed, AcqRel, Relaxed);
+    true
+}
+
+/// Near words of an empty ring.
+pub(crate) fn near_words() -> [AtomicU64; NEAR_WORDS] {
+    core::array::from_fn(|_| AtomicU64::new(0))
+}
+
+#[inline]
+const fn shift(position: u32) -> u32 {
+    position % SLOTS * SLOT_BITS
+}
+
+#[inline]
+const fn slot_of(word: u64, position: u32) -> Slot {
+    Slot((word >> shift(position) & SLOT_MASK) as u32)
+}
+
+/// A mask of the lowest `count` slots, at most eight.
+const fn lowest_slots(count: u32) -> u64 {
+    (1 << (count * SLOT_BITS)) - 1
+}

@@ -1,0 +1,604 @@
+//! The one word that decides admission: its bits, and the states they mean.
+//!
+//! ```text
+//!  63   61 60        39  38   37   36                                    0
+//! +-------+------------+----+-----+---------------------------------------+
+//! | mode  | generation |slot|clean| payload, by mode                      |
+//! +-------+------------+----+-----+---------------------------------------+
+//! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
+//!   by a time window     timed 1 | turn 4 | run 32
+//! open, forced open      turn 2 | cause 4 | deadline 31
+//! half-open              turn 2 | cause 4 | attempt 7 | out 8 | passed 8 | inconclusive 8
+//! disabled               turn 2
+//! ```
+//!
+//! `slot` says which of the two config slots the word goes with. Each reconfiguration
+//! flips it, and moves the turn on, or the lap where there is one: so the word
+//! is not the same again once it is back at the slot it had. `clean` is
+//! set when the window is full of fast successes, and only then; it is zero in
+//! every mode without a window, so that one masked comparison answers "may this
+//! success be left unrecorded". How `lap`, `cursor` and `bad` share their 32 bits
+//! depends on the window's size ([`Shape`]): what the window does not need goes to
+//! the lap count, which is what keeps two equal words from meaning different
+//! windows.
+
+use crate::engine::field::{Field, seldom};
+use crate::contract::deadline::Deadline;
+use crate::contract::state::{Cause, State};
+use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
+use crate::engine::window::count::{NEAR_SIZE, Slot};
+
+const PAYLOAD: Field = Field::lowest(37);
+const CLEAN: Field = PAYLOAD.above(1);
+const SLOT: Field = CLEAN.above(1);
+const GENERATION: Field = SLOT.above(22);
+const MODE: Field = GENERATION.above(3);
+
+const PLACE: Field = Field::lowest(32);
+const FULL: Field = PLACE.above(1);
+const PENDING: Field = FULL.above(3);
+const TIMED: Field = PENDING.above(1);
+
+const RUN: Field = Field::lowest(32);
+const TIME_TURN: Field = RUN.above(4);
+
+const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
+const CAUSE: Field = DEADLINE.above(4);
+const TURN: Field = CAUSE.above(2);
+
+const INCONCLUSIVE: Field = Field::lowest(8);
+const PASSED: Field = INCONCLUSIVE.above(8);
+const OUT: Field = PASSED.above(8);
+const ATTEMPT: Field = OUT.above(7);
+
+/// Modes. The topmost bit is clear where outcomes enter a window, and the middle one
+/// then says that it is a time window.
+const CLOSED: u64 = 0b000;
+const OBSERVE_ONLY: u64 = 0b001;
+const BY_TIME: u64 = 0b010;
+const OPEN: u64 = 0b100;
+const HALF_OPEN: u64 = 0b101;
+const FORCED_OPEN: u64 = 0b110;
+const DISABLED: u64 = 0b111;
+
+const _: () = {
+    assert!(MODE.mask() >> 61 == 0b111);
+    assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | TIME_TURN.mask() | RUN.mask() == PAYLOAD.mask());
+    assert!(TURN.mask() | CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
+    assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
+};
+
+/// The most re-openings in a row that are told apart.
+pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
+
+/// What may be settled by a permit: the mode and generation that granted it.
+/// One bit more says that the mode does not record, and others in which era the call is
+/// followed, if it is. Either keeps a stamp from comparing equal where only those are asked
+/// for that record and are not timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(u64);
+
+const RECORDS_NOT: Field = Field::lowest(1);
+const ERA: Field = RECORDS_NOT.above(35);
+const _: () = assert!(ERA.mask() & (TIMED.mask() | CLEAN.mask()) == 0);
+
+impl Stamp {
+    pub(crate) fn generation(self) -> u32 {
+        Word(self.0).generation()
+    }
+
+    pub(crate) fn is_probe(self) -> bool {
+        Word(self.0).state() == State::HalfOpen
+    }
+
+    /// The stamp of a call that is followed in this era, which is not zero.
+    pub(crate) const fn in_era(self, era: u64) -> Self {
+        Self(self.0 | ERA.put(era))
+    }
+
+    /// In which era the call is followed; zero if it is not.
+    pub(crate) const fn era(self) -> u64 {
+        ERA.get(self.0)
+    }
+}
+
+/// A value of the word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+/// The payload of closed and observe-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// Where the next outcome goes.
+    pub(crate) cursor: u32,
+    /// Whether every slot is in use.
+    pub(crate) full: bool,
+    /// How many slots are not fast successes, the pending one included.
+    pub(crate) bad: u64,
+    /// The outcome of the slot before the cursor, which may not be in the ring yet.
+    pub(crate) pending: Slot,
+}
+
+/// What a word that records starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorder {
+    /// The window is a time window.
+    pub(crate) by_time: bool,
+    /// A rule needs the start time of calls.
+    pub(crate) timed: bool,
+    /// There is a rule on consecutive failures.
+    pub(crate) in_a_row: bool,
+}
+
+impl Recorder {
+    const fn mode(self, mode: u64) -> u64 {
+        mode | if self.by_time { BY_TIME } else { 0 }
+    }
+}
+
+/// The payload of half-open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HalfOpen {
+    /// What opened the breaker.
+    pub(crate) cause: Cause,
+    /// How often the breaker has re-opened since it tripped; saturates at
+    /// [`MAX_ATTEMPT`].
+    pub(crate) attempt: u32,
+    /// Probes granted and not settled.
+    pub(crate) out: u32,
+    /// Probes that succeeded; saturates at 255, the most that can be asked for.
+    pub(crate) passed: u32,
+    /// Probes that ended without a verdict.
+    pub(crate) inconclusive: u32,
+}
+
+impl Word {
+    pub(crate) const GENERATIONS: u32 = 1 << 22;
+
+    /// The word of a breaker's first generation, before it is given a state.
+    pub(crate) fn before(generation: u32) -> Self {
+        Self(GENERATION.put(u64::from(generation.wrapping_sub(1) % Self::GENERATIONS)))
+    }
+
+    #[inline]
+    pub(crate) fn state(self) -> State {
+        const CLOSED_BY_TIME: u64 = CLOSED | BY_TIME;
+        match MODE.get(self.0) {
+            CLOSED | CLOSED_BY_TIME => State::Closed,
+            OPEN => State::Open,
+            HALF_OPEN => State::HalfOpen,
+            FORCED_OPEN => State::ForcedOpen,
+            DISABLED => State::Disabled,
+            _ => State::ObserveOnly,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn generation(self) -> u32 {
+        GENERATION.get(self.0) as u32
+    }
+
+    #[inline]
+    pub(crate) const fn next_generation(self) -> u32 {
+        (self.generation() + 1) % Self::GENERATIONS
+    }
+
+    pub(crate) const fn previous_generation(self) -> u32 {
+        self.generation().wrapping_sub(1) % Self::GENERATIONS
+    }
+
+    /// Which config slot this word goes with.
+    #[inline]
+    pub(crate) const fn slot(self) -> usize {
+        SLOT.get(self.0) as usize
+    }
+
+    #[inline]
+    pub(crate) const fn stamp(self) -> Stamp {
+        let not = RECORDS_NOT.put(!self.is_recording() as u64);
+        Stamp(self.0 & (MODE.mask() | GENERATION.mask()) | not)
+    }
+
+    /// Whether a permit of this stamp is not stale.
+    #[inline]
+    pub(crate) const fn has_granted(self, stamp: Stamp) -> bool {
+        self.stamp().0 == stamp.0 & !ERA.mask()
+    }
+
+    #[inline]
+    pub(crate) const fn is_closed(self) -> bool {
+        self.0 & (MODE.mask() ^ MODE.put(BY_TIME)) == 0
+    }
+
+    /// Closed or observe-only: outcomes enter the window.
+    #[inline]
+    pub(crate) const fn is_recording(self) -> bool {
+        self.0 & MODE.put(OPEN) == 0
+    }
+
+    /// Of a word that records: whether the window is a time window.
+    #[inline]
+    pub(crate) const fn is_by_time(self) -> bool {
+        self.0 & MODE.put(BY_TIME) != 0
+    }
+
+    /// Closed, and no rule needs the start time of its calls.
+    #[inline]
+    pub(crate) const fn admits_untimed(self) -> bool {
+        self.0 & (MODE.mask() ^ MODE.put(BY_TIME) | TIMED.mask()) == 0
+    }
+
+    /// Open or forced open: there is a deadline to wait for.
+    #[inline]
+    pub(crate) const fn is_waiting(self) -> bool {
+        matches!(MODE.get(self.0), OPEN | FORCED_OPEN)
+    }
+
+    /// Closed and observe-only: whether the window is full of fast successes.
+    pub(crate) const fn is_clean(self) -> bool {
+        self.0 & CLEAN.mask() != 0
+    }
+
+    /// Whether one more success of `stamp` leaves the window as it is: the
+    /// generation is the permit's, the window holds nothing but fast successes,
+    /// and no rule asks how long the call took.
+    #[inline]
+    pub(crate) const fn is_unmoved_by_success(self, stamp: Stamp) -> bool {
+        self.0 & (MODE.mask() | GENERATION.mask() | CLEAN.mask() | TIMED.mask())
+            == stamp.0 | CLEAN.mask()
+    }
+
+    /// Whether the generation is that of `stamp`, outcomes enter the window,
+    /// and no rule asks how long the call took.
+    #[inline]
+    pub(crate) const fn records_untimed(self, stamp: Stamp) -> bool {
+        self.0 & (MODE.mask() | GENERATION.mask() | TIMED.mask()) == stamp.0
+    }
+
+    /// Closed and observe-only: whether a rule needs the start time of calls.
+    #[inline]
+    pub(crate) const fn is_timed(self) -> bool {
+        TIMED.get(self.0) == 1
+    }
+
+    /// The payload of closed and observe-only.
+    #[inline]
+    pub(crate) const fn closed(self, shape: Shape) -> Closed {
+        Closed {
+            cursor: (self.0 >> shape.bad_bits) as u32 & shape.cursor_mask,
+            full: FULL.get(self.0) == 1,
+            bad: self.0 & !(u64::MAX << shape.bad_bits),
+            pending: Slot::from_bits(PENDING.get(self.0) as u32),
+        }
+    }
+
+    /// Of a time window: how many failures came last, while there is a rule on them.
+    #[inline]
+    pub(crate) const fn run(self) -> u32 {
+        RUN.get(self.0) as u32
+    }
+
+    /// Of a time window: the same with another run of failures.
+    #[inline]
+    pub(crate) const fn with_run(self, run: u32) -> Self {
+        Self(self.0 & !RUN.mask() | RUN.put(run as u64))
+    }
+
+    /// Of a time window: whether both words are of one generation and one config, whatever
+    /// their runs of failures.
+    #[inline]
+    pub(crate) const fn goes_with(self, other: Self) -> bool {
+        (self.0 ^ other.0) & !RUN.mask() == 0
+    }
+
+    /// Open and forced open: the deadline in coarse units.
+    #[inline]
+    pub(crate) const fn coarse_deadline(self) -> u64 {
+        DEADLINE.get(self.0)
+    }
+
+    /// The payload of half-open.
+    #[inline]
+    pub(crate) fn half_open(self) -> HalfOpen {
+        HalfOpen {
+            cause: self.cause(),
+            attempt: ATTEMPT.get(self.0) as u32,
+            out: OUT.get(self.0) as u32,
+            passed: PASSED.get(self.0) as u32,
+            inconclusive: INCONCLUSIVE.get(self.0) as u32,
+        }
+    }
+
+    /// Open, forced open and half-open: what opened the breaker.
+    #[inline]
+    pub(crate) fn cause(self) -> Cause {
+        match CAUSE.get(self.0) {
+            0 => Cause::ConsecutiveFailures,
+            1 => Cause::FailureRatio,
+            2 => Cause::TimeoutRatio,
+            3 => Cause::SlowRatio,
+            4 => Cause::ProbeFailed,
+            5 => Cause::ProbeTimedOut,
+            6 => Cause::ProbeSlow,
+            7 => Cause::ProbesInconclusive,
+            8 => Cause::Operator,
+            cause => unreachable!("no transition writes cause {cause}"),
+        }
+    }
+
+    /// The same generation with a window of so many outcomes, at most its size.
+    pub(crate) const fn filled(self, shape: Shape, samples: u32, bad: u32, pending: Slot) -> Self {
+        let full = samples == shape.size;
+        let cursor = if full { 0 } else { samples };
+        Self(
+            self.0 & !(CLEAN.mask() | PENDING.mask() | FULL.mask() | PLACE.mask())
+                | CLEAN.put((full && bad == 0) as u64)
+                | PENDING.put(pending.bits() as u64)
+                | FULL.put(full as u64)
+                | PLACE.put((cursor as u64) << shape.bad_bits | bad as u64),
+        )
+    }
+
+    /// The same generation after one more outcome, which pushes `outgoing` out.
+    ///
+    /// A slot read after the word has moved on may be a bad one that this word
+    /// does not count, and the result then makes no sense; the CAS to it fails.
+    #[inline]
+    pub(crate) const fn push(self, shape: Shape, incoming: Slot, outgoing: Slot) -> Self {
+        let mut next =
+            self.0 & !(CLEAN.mask() | PENDING.mask()) | PENDING.put(incoming.bits() as u64);
+        // Branches, where arithmetic would do: what is seldom so is then not waited for.
+        if self.closed(shape).cursor + 1 == shape.size {
+            seldom();
+            next = shape.start_lap(next) | FULL.mask();
+        } else {
+            next += 1 << shape.bad_bits;
+        }
+        if incoming.is_bad() {
+            next = next.wrapping_add(1);
+        }
+        if outgoing.is_bad() {
+            seldom();
+            next = next.wrapping_sub(1);
+        }
+        let pushed = Self(next).closed(shape);
+        if pushed.bad == 0 {
+            seldom();
+            if pushed.full {
+                next |= CLEAN.mask();
+            }
+        }
+        Self(next)
+    }
+
+    /// The same generation with another half-open payload.
+    #[inline]
+    pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
+        Self(self.0 & !(PAYLOAD.mask() ^ TURN.mask()) | half_open_bits(half_open))
+    }
+
+    /// The same state and payload, under the other config slot. `shape` is
+    /// that of the slot so far.
+    pub(crate) fn with_other_slot(self, shape: Shape, recorder: Recorder) -> Self {
+        let flipped = self.0 ^ SLOT.mask();
+        if !self.is_recording() {
+            return Self(next_of(TURN, flipped));
+        }
+        let moved_on = if self.is_by_time() {
+            let run = if recorder.in_a_row { 0 } else { RUN.mask() };
+            next_of(TIME_TURN, flipped & !run)
+        } else {
+            shape.next_lap(flipped)
+        };
+        Self(moved_on & !TIMED.mask() | TIMED.put(u64::from(recorder.timed)))
+    }
+
+    /// The next generation: closed with an empty window.
+    pub(crate) fn to_closed(self, recorder: Recorder) -> Self {
+        let timed = TIMED.put(u64::from(recorder.timed));
+        self.next(recorder.mode(CLOSED), timed)
+    }
+
+    /// The next generation: observe-only with an empty window.
+    pub(crate) fn to_observe_only(self, recorder: Recorder) -> Self {
+        let timed = TIMED.put(u64::from(recorder.timed));
+        self.next(recorder.mode(OBSERVE_ONLY), timed)
+    }
+
+    /// The next generation: open until the deadline.
+    pub(crate) fn to_open(self, cause: Cause, deadline: Deadline) -> Self {
+        let deadline = DEADLINE.put(deadline.to_coarse().0);
+        self.next(OPEN, cause_bits(cause) | deadline)
+    }
+
+    /// The next generation: half-open.
+    pub(crate) fn to_half_open(self, half_open: HalfOpen) -> Self {
+        self.next(HALF_OPEN, half_open_bits(half_open))
+    }
+
+    /// The next generation: forced open until the deadline.
+    pub(crate) fn to_forced_open(self, deadline: Deadline) -> Self {
+        let deadline = DEADLINE.put(deadline.to_coarse().0);
+        self.next(FORCED_OPEN, cause_bits(Cause::Operator) | deadline)
+    }
+
+    /// The next generation: disabled.
+    pub(crate) fn to_disabled(self) -> Self {
+        self.next(DISABLED, 0)
+    }
+
+    fn next(self, mode: u64, payload: u64) -> Self {
+        Self(
+            MODE.put(mode)
+                | GENERATION.put(u64::from(self.next_generation()))
+                | self.0 & SLOT.mask()
+                | payload,
+        )
+    }
+}
+
+/// `word` with the next value of `field`, which wraps.
+const fn next_of(field: Field, word: u64) -> u64 {
+    let value = field.get(word).wrapping_add(1) & field.max();
+    word & !field.mask() | field.put(value)
+}
+
+fn cause_bits(cause: Cause) -> u64 {
+    CAUSE.put(match cause {
+        Cause::ConsecutiveFailures => 0,
+        Cause::FailureRatio => 1,
+        Cause::TimeoutRatio => 2,
+        Cause::SlowRatio => 3,
+        Cause::ProbeFailed => 4,
+        Cause::ProbeTimedOut => 5,
+        Cause::ProbeSlow => 6,
+        Cause::ProbesInconclusive => 7,
+        // The others never open a breaker; a restored snapshot may claim one.
+        Cause::Operator
+        | Cause::ProbesPassed
+        | Cause::WaitElapsed
+        | Cause::LeaseLost
+        | Cause::Reconfigured => 8,
+    })
+}
+
+fn half_open_bits(half_open: HalfOpen) -> u64 {
+    cause_bits(half_open.cause)
+        | ATTEMPT.put(u64::from(half_open.attempt))
+        | OUT.put(u64::from(half_open.out))
+        | PASSED.put(u64::from(half_open.passed))
+        | INCONCLUSIVE.put(u64::from(half_open.inconclusive))
+}
+
+/// A count window's size, and how a word holds its place: the bad count
+/// lowest, the cursor above it, and above that the lap, which counts how often
+/// the cursor has wrapped, and wraps too.
+///
+/// A window whose ring is near takes 7 and 7 bits, constants for the sake of
+/// speed, and leaves 18 to the lap; a larger one takes what it needs, and
+/// leaves 7 at the size of 4096.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) size: u32,
+    pub(crate) cursor_mask: u32,
+    pub(crate) bad_bits: u32,
+}
+
+impl Shape {
+    /// The shape of a window of `size` outcomes, 1 to 4096.
+    pub(crate) const fn new(size: u32) -> Self {
+        match Self::near(size) {
+            Some(shape) => shape,
+            None => Self {
+                size,
+                cursor_mask: size.next_power_of_two() - 1,
+                bad_bits: u32::BITS - size.leading_zeros(),
+            },
+        }
+    }
+
+    /// The shape of a window whose ring is near: its widths are constants.
+    #[inline]
+    pub(crate) const fn near(size: u32) -> Option<Self> {
+        if size > NEAR_SIZE {
+            return None;
+        }
+        Some(Self {
+            size,
+            cursor_mask: 127,
+            bad_bits: 7,
+        })
+    }
+
+    /// How many slots of the ring are the window's: all, once it is full.
+    #[inline]
+    pub(crate) const fn samples(self, closed: Closed) -> u32 {
+        if closed.full {
+            self.size
+        } else {
+            closed.cursor
+        }
+    }
+
+    /// The slot of the pending outcome; `None` in an empty window.
+    #[inline]
+    pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
+        if closed.cursor == 0 {
+            seldom();
+            return if closed.full {
+                Some(self.size - 1)
+            } else {
+                None
+            };
+        }
+        Some(closed.cursor - 1)
+    }
+
+    const fn lap_shift(self) -> u32 {
+        self.cursor_mask.count_ones() + self.bad_bits
+    }
+
+    /// `word` with its cursor at the start of the next lap.
+    const fn start_lap(self, word: u64) -> u64 {
+        let cursor = (self.cursor_mask as u64) << self.bad_bits;
+        self.next_lap(word & !cursor)
+    }
+
+    /// `word` in the next lap, its cursor where it was.
+    const fn next_lap(self, word: u64) -> u64 {
+        let place = (word & PLACE.mask()) + (1 << self.lap_shift());
+        word & !PLACE.mask() | place & PLACE.mask()
+    }
+
+    /// How many outcomes came between two words of one generation;
+    /// `u32::MAX` if that cannot be told since the lap has wrapped.
+    pub(crate) fn distance(self, from: Word, to: Word) -> u32 {
+        let total = |word: Word| {
+            let lap = PLACE.get(word.0) >> self.lap_shift();
+            lap * u64::from(self.size) + u64::from(word.closed(self).cursor)
+        };
+        let distance = total(to).checked_sub(total(from));
+        distance
+            .and_then(|distance| u32::try_from(distance).ok())
+            .unwrap_or(u32::MAX)
+    }
+}
+
+/// The word itself. Every transition of a breaker is one successful
+/// [`try_move`](Self::try_move).
+#[derive(Debug)]
+pub(crate) struct AtomicWord(AtomicU64);
+
+impl AtomicWord {
+    pub(crate) fn new(word: Word) -> Self {
+        Self(AtomicU64::new(word.0))
+    }
+
+    /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that
+    /// whatever was written for a word (ring slots, leases, attempts, config) is
+    /// seen by those who see it.
+    #[inline]
+    pub(crate) fn load(&self) -> Word {
+        Word(self.0.load(Acquire))
+    }
+
+    /// Relaxed: for answers that depend on nothing but the word.
+    #[inline]
+    pub(crate) fn glance(&self) -> Word {
+        Word(self.0.load(Relaxed))
+    }
+
+    /// Moves the word from `from` to `to`, unless someone else has moved it.
+    ///
+    /// Release: pairs with [`load`](Self::load). Acquire: a config slot is written
+    /// only after the word has left it; the write must not be seen by those whose
+    /// move came before.
+    #[must_use = "only the winner of a move may act on it"]
+    #[inline]
+    pub(crate) fn try_move(&self, from: Word, to: Word) -> bool {
+        self.0
+            .compare_exchange(from.0, to.0, AcqRel, Relaxed)
+            .is_ok()
+    }
+}
