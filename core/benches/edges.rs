@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cutout::adapters::body::GuardedBody;
-use cutout::classify::ByResult;
 use cutout::adapters::stream::{GuardedStream, Limits};
 use cutout::adapters::tower::{AtResult, BreakerLayer};
+use cutout::classify::ByResult;
 use cutout::{Breaker, BreakerRef, OwnedPermit, SlowRule};
 use futures_util::Stream;
 use http_body::{Body, Frame};

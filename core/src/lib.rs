@@ -5,19 +5,19 @@
 extern crate alloc;
 
 // The rooms, lowest first: each uses those above it in this list, and none below.
+pub mod adapters;
+mod breaker;
 mod contract;
 mod engine;
-mod breaker;
-mod wrap;
-pub mod adapters;
+#[cfg(any(doc, doctest))]
+pub mod guide;
+#[cfg(any(test, feature = "model"))]
+pub mod model;
 #[cfg(feature = "registry")]
 pub mod registry;
 #[cfg(feature = "router")]
 pub mod router;
-#[cfg(any(test, feature = "model"))]
-pub mod model;
-#[cfg(any(doc, doctest))]
-pub mod guide;
+mod wrap;
 
 pub use breaker::Breaker;
 pub use breaker::breaker_ref::{AnyPermit, BreakerRef};

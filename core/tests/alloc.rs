@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cutout::adapters::body::GuardedBody;
-use cutout::registry::Registry;
-use cutout::router::{Attempts, Policy, Role, Router, RouterConfig, Target};
 use cutout::adapters::stream::GuardedStream;
 use cutout::adapters::tower::BreakerLayer;
+use cutout::registry::Registry;
+use cutout::router::{Attempts, Policy, Role, Router, RouterConfig, Target};
 use cutout::{
     Breaker, Builder, Config, ManualClock, OpenWait, Outcome, Overdue, Report, Settled, SlowRule,
     State, SystemClock, Window,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cutout::classify::{Classify, ErrorsBy};
 use cutout::adapters::http::{GrpcStatus, HttpStatus};
+use cutout::classify::{Classify, ErrorsBy};
 use cutout::{Breaker, Builder, CallError, ManualClock, OpenWait, Outcome, Rejected, Report};
 use http::header::RETRY_AFTER;
 use http::{Response, StatusCode};

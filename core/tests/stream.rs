@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use cutout::classify::Judge;
 use cutout::adapters::stream::{Elapsed, GuardedStream, Limits};
 use cutout::adapters::tokio::TokioClock;
+use cutout::classify::Judge;
 use cutout::{Breaker, Builder, ManualClock, Outcome, OwnedPermit, Report, Settled, State};
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 

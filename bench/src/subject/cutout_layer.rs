@@ -1,7 +1,7 @@
 //! This crate's layer before a tower service.
 
-use cutout::classify::ByResult;
 use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService};
+use cutout::classify::ByResult;
 use cutout::{BreakerRef, CallError};
 use tower::Layer;
 

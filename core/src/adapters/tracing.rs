@@ -6,7 +6,7 @@
 //! # Examples
 //!
 //! ```
-//! use cutout::{Breaker, tracing};
+//! use cutout::{Breaker, adapters::tracing};
 //!
 //! let breaker = Breaker::builder()
 //!     .name("search")

@@ -2,12 +2,12 @@
 
 use alloc::sync::Arc;
 
-use crate::breaker::{Breaker, Reading, left};
+use crate::breaker::permit::{OwnedPermit, Permit, Token};
+use crate::breaker::rejected::{Rejected, TimeLeft};
+use crate::breaker::{Breaker, Reading, time_left};
 use crate::contract::clock::Clock;
 use crate::contract::deadline::Deadline;
-use crate::breaker::rejected::{Left, Rejected};
 use crate::contract::outcome::Counts;
-use crate::breaker::permit::{OwnedPermit, Permit, Token};
 use crate::contract::state::{Cause, State};
 use crate::engine::word::{HalfOpen, Word};
 
@@ -68,7 +68,7 @@ impl<C: Clock> Breaker<C> {
             && let Some(deadline) = self.engine.deadline_of(word)
             && !deadline.is_over(now.get())
         {
-            return Err(self.reject(word, left(word, deadline, now.get())));
+            return Err(self.reject(word, time_left(word, deadline, now.get())));
         }
         self.admit_by_state(now)
     }
@@ -80,7 +80,7 @@ impl<C: Clock> Breaker<C> {
             let word = self.engine.word.load();
             match word.state() {
                 State::Closed | State::ObserveOnly if word.is_timed() && self.follows(word) => {
-                    match self.take_off(word, &now) {
+                    match self.start_following(word, &now) {
                         Some(token) => return Ok(token),
                         None => now = Reading::new(self),
                     }
@@ -96,7 +96,7 @@ impl<C: Clock> Breaker<C> {
                         continue;
                     };
                     if !deadline.is_over(now.get()) {
-                        return Err(self.reject(word, left(word, deadline, now.get())));
+                        return Err(self.reject(word, time_left(word, deadline, now.get())));
                     }
                     let first = HalfOpen {
                         cause: word.cause(),
@@ -120,9 +120,9 @@ impl<C: Clock> Breaker<C> {
 
     /// Counts a rejection.
     #[inline]
-    pub(crate) fn reject(&self, word: Word, left: Left) -> Rejected {
-        if let Some(tally) = &self.tally {
-            tally.count_rejection(word.state());
+    pub(crate) fn reject(&self, word: Word, left: TimeLeft) -> Rejected {
+        if let Some(counters) = &self.counters {
+            counters.count_rejection(word.state());
         }
         Rejected { word, left }
     }
@@ -150,7 +150,7 @@ impl<C: Clock> Breaker<C> {
         // The quota must be the one that goes with the word.
         self.engine
             .is_current(word)
-            .then(|| Err(self.reject(word, Left::UNKNOWN)))
+            .then(|| Err(self.reject(word, TimeLeft::UNKNOWN)))
     }
 
     /// Starts a half-open generation with its first probe; `None` if the word

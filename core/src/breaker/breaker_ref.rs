@@ -3,10 +3,10 @@
 use alloc::sync::Arc;
 
 use crate::breaker::Breaker;
-use crate::contract::clock::Clock;
-use crate::breaker::rejected::Rejected;
-use crate::contract::outcome::{Report, Settled};
 use crate::breaker::permit::{OwnedPermit, Permit};
+use crate::breaker::rejected::Rejected;
+use crate::contract::clock::Clock;
+use crate::contract::outcome::{Report, Settled};
 
 /// A breaker that is shared in an `Arc` or borrowed, say from a `static`.
 ///

@@ -6,21 +6,21 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::engine::on_demand::Annex;
+use crate::breaker::listeners::{Listener, Listeners, SlotListener};
 use crate::breaker::{Breaker, Name};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
-use crate::engine::Engine;
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
-use crate::breaker::listeners::{Hub, Listener, SlotListener};
 use crate::contract::outcome::Outcome;
+use crate::contract::snapshot::Snapshot;
+use crate::engine::Engine;
+use crate::engine::counters::Counters;
+use crate::engine::on_demand::OnDemand;
 use crate::engine::restore::{First, Room};
 use crate::engine::settings::Settings;
-use crate::engine::tagged_cell::SideCell;
-use crate::contract::snapshot::Snapshot;
 use crate::engine::sync::AtomicU64;
-use crate::engine::counters::Tally;
+use crate::engine::tagged_cell::TaggedCell;
 use crate::engine::window::count::{Near, near_words};
 use crate::engine::word::{AtomicWord, Word};
 
@@ -289,14 +289,14 @@ impl<C: Clock> Builder<C> {
         self.config.validate()?;
         let config = &self.config;
         let near = near_words();
-        let annex = Annex::default();
-        annex.reserve(config);
+        let on_demand = OnDemand::default();
+        on_demand.reserve(config);
         let start = self.clock.now();
         let first = match &self.restored {
             Some(snapshot) => {
                 let room = Room {
                     near: Near(&near),
-                    annex: &annex,
+                    on_demand: &on_demand,
                 };
                 First::restored(config, snapshot, room, self.clock.unix_time(), start)
             }
@@ -305,8 +305,8 @@ impl<C: Clock> Builder<C> {
         let generation = first.word.generation();
         let name: Box<str> = self.name.into();
         let heard = !(self.listeners.is_empty() && self.slot_listeners.is_empty());
-        let hub = (self.log || heard).then(|| {
-            Box::new(Hub::new(
+        let listeners = (self.log || heard).then(|| {
+            Box::new(Listeners::new(
                 name.clone(),
                 self.listeners,
                 self.slot_listeners,
@@ -319,17 +319,20 @@ impl<C: Clock> Builder<C> {
                 word: AtomicWord::new(first.word),
                 near,
                 settings: Settings::new(config),
-                deadline: SideCell::new(generation, first.deadline.to_coarse().1),
-                leases: [0, 1].map(|_| SideCell::new(generation, 0)),
-                attempt: SideCell::new(first.word.previous_generation(), u64::from(first.attempt)),
-                annex,
+                deadline: TaggedCell::new(generation, first.deadline.to_coarse().1),
+                leases: [0, 1].map(|_| TaggedCell::new(generation, 0)),
+                attempt: TaggedCell::new(
+                    first.word.previous_generation(),
+                    u64::from(first.attempt),
+                ),
+                on_demand,
             },
             stale: AtomicU64::new(0),
-            turns: AtomicU64::new(0),
+            reconfigurations: AtomicU64::new(0),
             start,
             clock: self.clock,
-            hub,
-            tally: self.totals.then(|| Box::new(Tally::new())),
+            listeners,
+            counters: self.totals.then(|| Box::new(Counters::new())),
             name: (!name.is_empty()).then(|| Box::new(Name(name))),
         })
     }

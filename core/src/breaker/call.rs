@@ -1,8 +1,8 @@
 //! Calls made through the breaker.
 
 use crate::breaker::Breaker;
-use crate::contract::clock::Clock;
 use crate::breaker::rejected::CallError;
+use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
 impl<C: Clock> Breaker<C> {

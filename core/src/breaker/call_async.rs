@@ -3,8 +3,8 @@
 use core::future::Future;
 
 use crate::breaker::Breaker;
-use crate::contract::clock::Clock;
 use crate::breaker::rejected::CallError;
+use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
 impl<C: Clock> Breaker<C> {

@@ -25,7 +25,7 @@ pub(crate) type SlotListener = Box<dyn Fn() + Send + Sync>;
 /// How many events wait without an allocation, and how many the log keeps.
 const CAPACITY: usize = 64;
 
-pub(crate) struct Hub {
+pub(crate) struct Listeners {
     name: Box<str>,
     listeners: Vec<Listener>,
     slot_listeners: Vec<SlotListener>,
@@ -44,7 +44,7 @@ pub(crate) struct Hub {
     panics: AtomicU64,
 }
 
-impl Hub {
+impl Listeners {
     pub(crate) fn new(
         name: Box<str>,
         listeners: Vec<Listener>,

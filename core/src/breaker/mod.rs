@@ -23,19 +23,19 @@ use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
+use crate::breaker::listeners::Listeners;
+use crate::breaker::rejected::TimeLeft;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::Config;
 use crate::contract::deadline::Deadline;
-use crate::engine::Engine;
-use crate::breaker::rejected::Left;
 use crate::contract::event::Event;
-use crate::breaker::listeners::Hub;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
-use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
-use crate::engine::counters::Tally;
 use crate::contract::totals::Totals;
+use crate::engine::Engine;
+use crate::engine::counters::Counters;
+use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
 use crate::engine::word::Word;
 
 /// A circuit breaker.
@@ -81,12 +81,12 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) engine: Engine,
     pub(crate) stale: AtomicU64,
     /// Counts the beginnings and ends of reconfigurations: odd while one is under way.
-    pub(crate) turns: AtomicU64,
+    pub(crate) reconfigurations: AtomicU64,
     /// The clock's reading when the breaker was built.
     pub(crate) start: u64,
     pub(crate) clock: C,
-    pub(crate) hub: Option<Box<Hub>>,
-    pub(crate) tally: Option<Box<Tally>>,
+    pub(crate) listeners: Option<Box<Listeners>>,
+    pub(crate) counters: Option<Box<Counters>>,
     pub(crate) name: Option<Box<Name>>,
 }
 
@@ -116,7 +116,9 @@ impl<C> Breaker<C> {
 
     /// How often a listener has panicked.
     pub fn listener_panics(&self) -> u64 {
-        self.hub.as_ref().map_or(0, |hub| hub.panics())
+        self.listeners
+            .as_ref()
+            .map_or(0, |listeners| listeners.panics())
     }
 
     /// The last 64 transitions, oldest first, if the breaker was built with
@@ -124,24 +126,27 @@ impl<C> Breaker<C> {
     ///
     /// Readers of the log take turns. Nothing else waits for them.
     pub fn log(&self) -> Vec<Event> {
-        self.hub.as_ref().map(|hub| hub.log()).unwrap_or_default()
+        self.listeners
+            .as_ref()
+            .map(|listeners| listeners.log())
+            .unwrap_or_default()
     }
 
     /// How many calls ended how, rejections and transitions, since the breaker was
     /// built with [`totals`](crate::Builder::totals); otherwise none.
     pub fn totals(&self) -> Option<Totals> {
-        self.tally.as_ref().map(|tally| tally.totals())
+        self.counters.as_ref().map(|counters| counters.totals())
     }
 
     /// The config in force. Durations above 584 years read as that long.
     pub fn config(&self) -> Config {
         loop {
-            // Both Acquire: pair with the turns in `reconfigure`. Within one turn,
-            // the slot that the word goes with, before or after its move, is whole.
-            let turn = self.turns.load(Acquire);
+            // Both Acquire: pair with those in `reconfigure`. While the count stands still,
+            // the side that the word goes with, before or after its move, is whole.
+            let count = self.reconfigurations.load(Acquire);
             let word = self.engine.word.load();
             let config = self.engine.config(word);
-            if self.turns.load(Acquire) == turn {
+            if self.reconfigurations.load(Acquire) == count {
                 return config;
             }
         }
@@ -259,9 +264,9 @@ impl<C: Clock> Breaker<C> {
         };
         match word.state() {
             State::Closed | State::ObserveOnly if word.is_by_time() => {
-                let (slot, generation) = (word.slot(), word.generation());
+                let (side, generation) = (word.side(), word.generation());
                 let timeline = self.engine.timeline();
-                snapshot.buckets = timeline.buckets(slot, generation, now.get());
+                snapshot.buckets = timeline.buckets(side, generation, now.get());
                 snapshot.failures_in_a_row = word.run();
             }
             State::Closed | State::ObserveOnly | State::Disabled => {}
@@ -271,7 +276,7 @@ impl<C: Clock> Breaker<C> {
                 if deadline.is_over(now.get()) {
                     snapshot.state = State::HalfOpen;
                 } else {
-                    snapshot.remaining = left(word, deadline, now.get()).duration();
+                    snapshot.remaining = time_left(word, deadline, now.get()).duration();
                 }
             }
             State::HalfOpen => {
@@ -295,11 +300,11 @@ impl<C: Clock> Breaker<C> {
         counts: Counts,
         now: &Reading<'_, C>,
     ) {
-        if let Some(tally) = &self.tally {
-            tally.count_transition(to.state(), cause);
+        if let Some(counters) = &self.counters {
+            counters.count_transition(to.state(), cause);
         }
-        if let Some(hub) = &self.hub {
-            hub.publish(Event {
+        if let Some(listeners) = &self.listeners {
+            listeners.publish(Event {
                 generation: to.generation(),
                 from: from.state(),
                 to: to.state(),
@@ -313,8 +318,8 @@ impl<C: Clock> Breaker<C> {
 
     /// Tells that a slot of a half-open breaker may be free without a transition.
     pub(crate) fn tell_slot_free(&self) {
-        if let Some(hub) = &self.hub {
-            hub.tell_slot_free();
+        if let Some(listeners) = &self.listeners {
+            listeners.tell_slot_free();
         }
     }
 }
@@ -322,11 +327,11 @@ impl<C: Clock> Breaker<C> {
 /// The time left of a wait. An open wait that never ends is endless; of a
 /// forced opening without an end no clock can tell.
 #[inline]
-pub(crate) fn left(word: Word, deadline: Deadline, now: u64) -> Left {
+pub(crate) fn time_left(word: Word, deadline: Deadline, now: u64) -> TimeLeft {
     match deadline.left(now) {
-        Some(nanos) => Left::nanos(nanos),
-        None if word.state() == State::Open => Left::ENDLESS,
-        None => Left::UNKNOWN,
+        Some(nanos) => TimeLeft::nanos(nanos),
+        None if word.state() == State::Open => TimeLeft::ENDLESS,
+        None => TimeLeft::UNKNOWN,
     }
 }
 

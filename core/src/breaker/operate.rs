@@ -92,16 +92,16 @@ impl<C: Clock> Breaker<C> {
         let now = Reading::new(self);
         // Acquire and Release: what one turn did, the next one sees.
         while self
-            .turns
-            .fetch_update(AcqRel, Relaxed, |turn| {
-                turn.is_multiple_of(2).then_some(turn + 1)
+            .reconfigurations
+            .fetch_update(AcqRel, Relaxed, |count| {
+                count.is_multiple_of(2).then_some(count + 1)
             })
             .is_err()
         {
             relax();
         }
-        let moved = self.switch_slot(&config, &now);
-        self.turns.fetch_add(1, Release);
+        let moved = self.switch_side(&config, &now);
+        self.reconfigurations.fetch_add(1, Release);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
@@ -110,28 +110,30 @@ impl<C: Clock> Breaker<C> {
         Ok(())
     }
 
-    /// Fills the free config slot and moves the word to it. Says which
+    /// Fills the free config side and moves the word to it. Says which
     /// transition that was, if it was one.
-    fn switch_slot(&self, config: &Config, now: &Reading<'_, C>) -> Option<(Word, Word, Counts)> {
+    fn switch_side(&self, config: &Config, now: &Reading<'_, C>) -> Option<(Word, Word, Counts)> {
         let engine = &self.engine;
-        // Only this thread, whose turn it is, moves the word to another slot.
+        // Only this thread, whose turn it is, moves the word to another side.
         let old = engine.word.load();
-        let (slot, shape) = (1 - old.slot(), engine.terms(old).shape());
+        let (side, shape) = (1 - old.side(), engine.terms(old).shape());
         let reshapes = engine.window(old) != config.window.kept();
-        engine.annex.reserve(config);
+        engine.on_demand.reserve(config);
         if let Window::Time { length, buckets } = config.window {
             let window = (length, buckets);
-            engine.timeline().fill(slot, window, !reshapes, now.get());
+            engine.timeline().fill(side, window, !reshapes, now.get());
         }
-        if let (Some(limit), Some(flights)) = (config.overdue_after(), engine.annex.flights()) {
+        if let (Some(limit), Some(in_flight)) =
+            (config.overdue_after(), engine.on_demand.in_flight())
+        {
             let keeps = engine.config(old).overdue_after() == Some(limit);
-            flights.fill(slot, limit, keeps, now.get());
+            in_flight.fill(side, limit, keeps, now.get());
         }
-        engine.settings.fill(slot, config);
-        let recorder = engine.settings.terms(slot).recorder();
+        engine.settings.fill(side, config);
+        let recorder = engine.settings.terms(side).recorder();
         loop {
             let from = engine.word.load();
-            let kept = from.with_other_slot(shape, recorder);
+            let kept = from.with_other_side(shape, recorder);
             let to = match from.state() {
                 State::Closed if reshapes => kept.to_closed(recorder),
                 State::ObserveOnly if reshapes => kept.to_observe_only(recorder),
@@ -148,7 +150,7 @@ impl<C: Clock> Breaker<C> {
             };
             if engine.word.try_move(from, to) {
                 if reshapes && recorder.by_time {
-                    engine.timeline().start(slot, now.get());
+                    engine.timeline().start(side, now.get());
                 }
                 return renewed.then_some((from, to, counts));
             }

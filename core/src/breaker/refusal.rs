@@ -1,8 +1,8 @@
 //! What a call would be told, without asking for admission.
 
-use crate::breaker::{Breaker, Reading, left};
+use crate::breaker::rejected::{Rejected, TimeLeft};
+use crate::breaker::{Breaker, Reading, time_left};
 use crate::contract::clock::Clock;
-use crate::breaker::rejected::{Left, Rejected};
 use crate::contract::state::State;
 
 impl<C: Clock> Breaker<C> {
@@ -39,13 +39,13 @@ impl<C: Clock> Breaker<C> {
                 State::Closed | State::Disabled | State::ObserveOnly => return None,
                 State::Open | State::ForcedOpen => match self.engine.deadline_of(word) {
                     Some(deadline) if deadline.is_over(now.get()) => None,
-                    Some(deadline) => Some(left(word, deadline, now.get())),
+                    Some(deadline) => Some(time_left(word, deadline, now.get())),
                     None => continue,
                 },
                 State::HalfOpen => {
                     let granted = word.half_open().out < self.engine.terms(word).max_probes()
                         || self.engine.lease_of(word).is_over(now.get());
-                    (!granted).then_some(Left::UNKNOWN)
+                    (!granted).then_some(TimeLeft::UNKNOWN)
                 }
             };
             // Quota and lease must be those that go with the word.

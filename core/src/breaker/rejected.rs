@@ -13,14 +13,14 @@ use crate::engine::word::Word;
 #[derive(Clone, Copy)]
 pub struct Rejected {
     pub(crate) word: Word,
-    pub(crate) left: Left,
+    pub(crate) left: TimeLeft,
 }
 
 /// The time left, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left(u64);
+pub(crate) struct TimeLeft(u64);
 
-impl Left {
+impl TimeLeft {
     /// No clock can tell.
     pub(crate) const UNKNOWN: Self = Self(u64::MAX);
     /// A wait that never ends.

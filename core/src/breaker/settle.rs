@@ -1,19 +1,19 @@
 //! What a permit's outcome does.
 
+use crate::breaker::permit::Token;
 use crate::breaker::{Breaker, Reading};
-use crate::engine::by_time::Judgement;
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::deadline::Deadline;
-use crate::engine::Recording;
-use crate::engine::in_flight::Landing;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
-use crate::breaker::permit::Token;
 use crate::contract::rules;
-use crate::engine::settings::Terms;
 use crate::contract::state::{Cause, State};
-use crate::engine::sync::Relaxed;
+use crate::engine::Recording;
+use crate::engine::by_time::Judgement;
 use crate::engine::counters::Ending;
-use crate::engine::window::count::Slot;
+use crate::engine::in_flight::Return;
+use crate::engine::settings::Terms;
+use crate::engine::sync::Relaxed;
+use crate::engine::window::count::Kind;
 use crate::engine::word::{HalfOpen, MAX_ATTEMPT, Word};
 
 /// A permit's report on its way to the breaker.
@@ -55,8 +55,8 @@ impl<C: Clock> Breaker<C> {
     /// the compiler chooses not to inline it, and no CAS waits for a report to be stored.
     #[inline]
     fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
-        if let Some(tally) = &self.tally {
-            tally.count_ending(Ending::of(outcome), token.stamp().is_probe());
+        if let Some(counters) = &self.counters {
+            counters.count_ending(Ending::of(outcome), token.stamp().is_probe());
         }
         let success = outcome == Outcome::Success;
         let word = self.engine.word.load();
@@ -64,10 +64,10 @@ impl<C: Clock> Breaker<C> {
         if success && word.is_unmoved_by_success(token.stamp()) {
             return Settled::Recorded;
         }
-        if let Some(slot) = Slot::of_untimed(outcome)
+        if let Some(kind) = Kind::of_untimed(outcome)
             && word.records_untimed(token.stamp())
             && !word.is_by_time()
-            && self.engine.record_untimed(word, token.stamp(), slot)
+            && self.engine.record_untimed(word, token.stamp(), kind)
         {
             return Settled::Recorded;
         }
@@ -77,28 +77,28 @@ impl<C: Clock> Breaker<C> {
     #[inline(never)]
     fn settle_otherwise(&self, token: Token, outcome: Outcome) -> Settled {
         let word = self.engine.word.load();
-        if let Some(slot) = Slot::of_untimed(outcome)
+        if let Some(kind) = Kind::of_untimed(outcome)
             && word.records_untimed(token.stamp())
             && word.is_by_time()
         {
-            return self.settle_by_time(word, token, slot, outcome.into());
+            return self.settle_by_time(word, token, kind, outcome.into());
         }
         self.settle_by_state(token, Some(outcome.into()))
     }
 
     #[inline(never)]
     fn settle_report(&self, token: Token, report: Report) -> Settled {
-        if let Some(tally) = &self.tally {
-            tally.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
+        if let Some(counters) = &self.counters {
+            counters.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
         }
         self.settle_by_state(token, Some(report))
     }
 
     #[inline(never)]
-    fn settle_by_time(&self, word: Word, token: Token, slot: Slot, report: Report) -> Settled {
+    fn settle_by_time(&self, word: Word, token: Token, kind: Kind, report: Report) -> Settled {
         let now = Reading::new(self);
-        if let Some(tick) = self.engine.count(word, (slot, 1), now.get()) {
-            if self.engine.is_quiet(word, slot, tick) {
+        if let Some(tick) = self.engine.count(word, (kind, 1), now.get()) {
+            if self.engine.is_quiet(word, kind, tick) {
                 return Settled::Recorded;
             }
             let settling = Settling {
@@ -106,7 +106,7 @@ impl<C: Clock> Breaker<C> {
                 report,
                 now: &now,
             };
-            return self.judge_by_time(word, (slot, 1), &settling);
+            return self.judge_by_time(word, (kind, 1), &settling);
         }
         self.settle_by_state(token, Some(report))
     }
@@ -117,7 +117,7 @@ impl<C: Clock> Breaker<C> {
     fn judge_by_time(
         &self,
         mut word: Word,
-        outcomes: (Slot, u64),
+        outcomes: (Kind, u64),
         settling: &Settling<'_, C>,
     ) -> Settled {
         let mut in_run = false;
@@ -144,8 +144,8 @@ impl<C: Clock> Breaker<C> {
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token) {
-        if let Some(tally) = &self.tally {
-            tally.count_ending(Ending::ABANDONED, token.stamp().is_probe());
+        if let Some(counters) = &self.counters {
+            counters.count_ending(Ending::ABANDONED, token.stamp().is_probe());
         }
         self.settle_by_state(token, None);
     }
@@ -155,17 +155,17 @@ impl<C: Clock> Breaker<C> {
     #[inline(never)]
     fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
         let mut now = Reading::new(self);
-        let mut has_landed = false;
+        let mut has_returned = false;
         loop {
             let word = self.engine.word.load();
             if !word.has_granted(token.stamp()) {
                 self.stale.fetch_add(1, Relaxed);
                 return Settled::Stale;
             }
-            if !has_landed && word.is_recording() && word.is_timed() {
-                match self.land(word, token, &now) {
-                    Some(Landing::InTime) => has_landed = true,
-                    Some(Landing::Overdue) => return Settled::Overdue,
+            if !has_returned && word.is_recording() && word.is_timed() {
+                match self.end_following(word, token, &now) {
+                    Some(Return::InTime) => has_returned = true,
+                    Some(Return::Overdue) => return Settled::Overdue,
                     None => {
                         now = Reading::new(self);
                         continue;
@@ -193,11 +193,11 @@ impl<C: Clock> Breaker<C> {
     fn record(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
         let outcome = settling.report.outcome;
         let slow = outcome != Outcome::Ignored && settling.is_slow(self.engine.terms(word));
-        let Some(slot) = Slot::of(Sample { outcome, slow }) else {
+        let Some(kind) = Kind::of(Sample { outcome, slow }) else {
             // The policy for dropped permits must be the one that goes with the word.
             return self.engine.is_current(word).then_some(Settled::Ignored);
         };
-        self.enter(word, (slot, 1), settling)
+        self.enter(word, (kind, 1), settling)
     }
 
     /// Puts so many outcomes of a kind in the window, a count window one; `None` if the word
@@ -205,22 +205,22 @@ impl<C: Clock> Breaker<C> {
     pub(crate) fn enter(
         &self,
         word: Word,
-        outcomes: (Slot, u64),
+        outcomes: (Kind, u64),
         settling: &Settling<'_, C>,
     ) -> Option<Settled> {
-        let (slot, _) = outcomes;
-        if word.is_clean() && !slot.is_bad() {
+        let (kind, _) = outcomes;
+        if word.is_clean() && !kind.is_bad() {
             // A slow limit was read: it must be the one that goes with the word.
             return self.engine.is_current(word).then_some(Settled::Recorded);
         }
         if word.is_by_time() {
             let tick = self.engine.count(word, outcomes, settling.now.get())?;
-            if self.engine.is_quiet(word, slot, tick) {
+            if self.engine.is_quiet(word, kind, tick) {
                 return Some(Settled::Recorded);
             }
             return Some(self.judge_by_time(word, outcomes, settling));
         }
-        match self.engine.record(word, slot) {
+        match self.engine.record(word, kind) {
             Recording::Done => Some(Settled::Recorded),
             Recording::Moved => None,
             Recording::Matches(cause, counts) => self.matches(word, cause, counts, settling),

@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 
 use crate::contract::outcome::Outcome;
 use crate::contract::state::{Cause, State};
-use crate::engine::sync::{AtomicU64, Relaxed};
 use crate::contract::totals::{Endings, Rejections, Totals};
+use crate::engine::sync::{AtomicU64, Relaxed};
 
 /// How a permit ended, as the index of its counter.
 #[derive(Clone, Copy)]
@@ -40,14 +40,14 @@ struct Stripe {
     rejections: [AtomicU64; 3],
 }
 
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     /// As many as a power of two.
     stripes: Box<[Stripe]>,
     /// By cause, and by the state after.
     transitions: [[AtomicU64; State::ALL.len()]; Cause::ALL.len()],
 }
 
-impl Tally {
+impl Counters {
     pub(crate) fn new() -> Self {
         Self {
             stripes: (0..stripes()).map(|_| Stripe::default()).collect(),

@@ -43,7 +43,7 @@ const RECENT: u64 = 1 << 14;
 /// How far the epochs jump when their length changes.
 const JUMP: u64 = 1 << 14;
 
-/// The words of a config slot.
+/// The words of a config side.
 const WIDTH: usize = 0;
 const ORIGIN: usize = 1;
 const LIMIT: usize = 2;
@@ -51,15 +51,15 @@ const LIMIT: usize = 2;
 const FIRST: usize = 3;
 /// The number of the era, from one on.
 const ERA: usize = 4;
-const SLOT_WORDS: usize = 5;
+const SIDE_WORDS: usize = 5;
 
-/// Who is in flight: a line of cells and the latest epoch, and one of the config slots' words.
+/// Who is in flight: a line of cells and the latest epoch, and one of the config sides' words.
 #[derive(Debug)]
-pub(crate) struct Flights(Box<[Line]>);
+pub(crate) struct InFlight(Box<[Line]>);
 
 /// What becomes of a call that returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Landing {
+pub(crate) enum Return {
     /// Its outcome is to be recorded.
     InTime,
     /// It has been counted as overdue.
@@ -77,50 +77,50 @@ pub(crate) enum Start {
     Overdue(u64),
 }
 
-/// The calls of one generation, by one config slot.
+/// The calls of one generation, by one config side.
 #[derive(Clone, Copy)]
 pub(crate) struct Flight<'a> {
-    flights: &'a Flights,
+    in_flight: &'a InFlight,
     generation: u32,
     ruler: Ruler,
     first: u64,
     era: u64,
-    /// The config slot that this was read from.
-    slot: usize,
+    /// The config side that this was read from.
+    side: usize,
 }
 
-impl Flights {
-    /// Both slots are by this limit.
+impl InFlight {
+    /// Both sides are by this limit.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(limit: u64) -> Self {
-        let flights = Self(lines::lines(2 * lines::CELLS));
-        flights.latest().store(FIRST_TICK, Relaxed);
-        for slot in 0..2 {
-            flights.write(slot, limit, [FIRST_TICK, FIRST_TICK, 1]);
+        let in_flight = Self(lines::lines(2 * lines::CELLS));
+        in_flight.latest().store(FIRST_TICK, Relaxed);
+        for side in 0..2 {
+            in_flight.write(side, limit, [FIRST_TICK, FIRST_TICK, 1]);
         }
-        flights
+        in_flight
     }
 
     /// The latest epoch that anyone has seen. Raised only after all cells have been looked over
     /// for calls that are overdue by then.
     fn latest(&self) -> &AtomicU64 {
-        &self.0[0].0[CELLS]
+        &self.0[0][CELLS]
     }
 
     fn cells(&self) -> &[AtomicU64] {
-        &self.0[0].0[..CELLS]
+        &self.0[0][..CELLS]
     }
 
-    /// Fills a slot that the breaker's word does not go with. Unless the other slot has
+    /// Fills a side that the breaker's word does not go with. Unless the other side has
     /// this very limit (`keeps`) it is a new era: calls in flight are not followed any more.
-    pub(crate) fn fill(&self, slot: usize, limit: u64, keeps: bool, now: u64) {
-        let other = 1 - slot;
+    pub(crate) fn fill(&self, side: usize, limit: u64, keeps: bool, now: u64) {
+        let other = 1 - side;
         let timing = if keeps {
             [ORIGIN, FIRST, ERA].map(|word| self.read(other, word))
         } else {
             // Nobody may have come to an epoch of the last limit yet.
-            let of_both = |word| self.read(slot, word).max(self.read(other, word));
+            let of_both = |word| self.read(side, word).max(self.read(other, word));
             let first = self.latest().load(Acquire).max(of_both(FIRST)) + JUMP;
             [
                 first.wrapping_sub(now / width(limit)),
@@ -128,10 +128,10 @@ impl Flights {
                 of_both(ERA) + 1,
             ]
         };
-        self.write(slot, limit, timing);
+        self.write(side, limit, timing);
     }
 
-    fn write(&self, slot: usize, limit: u64, [origin, first, era]: [u64; 3]) {
+    fn write(&self, side: usize, limit: u64, [origin, first, era]: [u64; 3]) {
         for (word, value) in [
             (WIDTH, width(limit)),
             (ORIGIN, origin),
@@ -141,35 +141,35 @@ impl Flights {
             (ERA, era),
         ] {
             // Release: pairs with `read`; whoever sees this value also sees that the
-            // breaker's word has left the slot.
-            self.0[1].0[slot * SLOT_WORDS + word].store(value, Release);
+            // breaker's word has left the side.
+            self.0[1][side * SIDE_WORDS + word].store(value, Release);
         }
     }
 
-    fn read(&self, slot: usize, word: usize) -> u64 {
+    fn read(&self, side: usize, word: usize) -> u64 {
         // Acquire: pairs with `write`.
-        self.0[1].0[slot * SLOT_WORDS + word].load(Acquire)
+        self.0[1][side * SIDE_WORDS + word].load(Acquire)
     }
 
     /// After how many nanoseconds a call is overdue.
-    pub(crate) fn limit(&self, slot: usize) -> u64 {
-        self.read(slot, LIMIT)
+    pub(crate) fn limit(&self, side: usize) -> u64 {
+        self.read(side, LIMIT)
     }
 
-    /// The calls of a generation, by the limit of a slot.
-    pub(crate) fn of(&self, slot: usize, generation: u32) -> Flight<'_> {
+    /// The calls of a generation, by the limit of a side.
+    pub(crate) fn of(&self, side: usize, generation: u32) -> Flight<'_> {
         // First: see `Flight::is_whole`.
-        let era = self.read(slot, ERA);
+        let era = self.read(side, ERA);
         Flight {
-            flights: self,
+            in_flight: self,
             generation,
             ruler: Ruler {
-                width: self.read(slot, WIDTH).max(1),
-                origin: self.read(slot, ORIGIN),
+                width: self.read(side, WIDTH).max(1),
+                origin: self.read(side, ORIGIN),
             },
-            first: self.read(slot, FIRST),
+            first: self.read(side, FIRST),
             era,
-            slot,
+            side,
         }
     }
 }
@@ -184,10 +184,10 @@ impl<'a> Flight<'a> {
         self.era
     }
 
-    /// Whether all that was read of the slot is of one limit, given that the breaker's word
-    /// goes with the slot: who has read any of another one finds another era now.
+    /// Whether all that was read of the side is of one limit, given that the breaker's word
+    /// goes with the side: who has read any of another one finds another era now.
     fn is_whole(self) -> bool {
-        self.flights.read(self.slot, ERA) == self.era
+        self.in_flight.read(self.side, ERA) == self.era
     }
 
     /// A cell without calls.
@@ -196,7 +196,7 @@ impl<'a> Flight<'a> {
     }
 
     fn cell(self, epoch: u64) -> &'a AtomicU64 {
-        &self.flights.cells()[(epoch % CELLS as u64) as usize]
+        &self.in_flight.cells()[(epoch % CELLS as u64) as usize]
     }
 
     /// Takes the calls that are overdue at `now` and says how many they are: nobody
@@ -204,7 +204,7 @@ impl<'a> Flight<'a> {
     pub(crate) fn take_overdue(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
         // Acquire: pairs with the raise; whoever sees an epoch also sees that those
         // which are overdue by then have been taken.
-        let mut latest = self.flights.latest().load(Acquire);
+        let mut latest = self.in_flight.latest().load(Acquire);
         if self.later(latest, now).is_none() {
             return Some(0);
         }
@@ -234,7 +234,7 @@ impl<'a> Flight<'a> {
     /// Takes the calls of epochs that are overdue in this one; `latest` is the latest seen so far.
     fn take(self, latest: u64, present: u64) -> u64 {
         let mut taken = 0;
-        for cell in self.flights.cells() {
+        for cell in self.in_flight.cells() {
             // Acquire: pairs with the exchanges of calls that start and land.
             let mut seen = cell.load(Acquire);
             loop {
@@ -265,7 +265,7 @@ impl<'a> Flight<'a> {
     fn raise(self, from: u64, to: u64) -> u64 {
         // Release and Acquire: pairs with the loads, and with the look of a call that starts.
         let raised = self
-            .flights
+            .in_flight
             .latest()
             .compare_exchange(from, to, AcqRel, Acquire);
         raised.map_or_else(|latest| latest, |_| to)
@@ -275,7 +275,7 @@ impl<'a> Flight<'a> {
     /// taken.
     pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Start {
         // Acquire: pairs with the raise in `take_overdue`.
-        let mut epoch = self.flights.latest().load(Acquire);
+        let mut epoch = self.in_flight.latest().load(Acquire);
         loop {
             let new = self.empty(epoch);
             let cell = self.cell(epoch);
@@ -286,7 +286,7 @@ impl<'a> Flight<'a> {
             }
             if Tag::from_bits(TAG.get(seen)).is_after(Tag::of(self.generation, epoch)) {
                 // It is a later epoch's by now. Or so old that it seems to be.
-                let latest = self.flights.latest().load(Acquire);
+                let latest = self.in_flight.latest().load(Acquire);
                 if latest != epoch {
                     epoch = latest;
                     continue;
@@ -317,7 +317,7 @@ impl<'a> Flight<'a> {
             }
         }
         // A read-modify-write, since it has to see the latest there is: pairs with the raise.
-        let latest = self.flights.latest().fetch_add(0, AcqRel);
+        let latest = self.in_flight.latest().fetch_add(0, AcqRel);
         let started = now.max(self.ruler.start(epoch));
         // In an epoch that is long over nobody might look for it.
         if latest.wrapping_sub(epoch) >= EPOCHS && self.leave(started) {
@@ -342,12 +342,16 @@ impl<'a> Flight<'a> {
 
     /// A call of this era that started then returns. `None` if the breaker's word is not
     /// `is_current` any more: then others may have given up the epoch, and not counted its calls.
-    pub(crate) fn land(self, started: u64, is_current: impl Fn() -> bool) -> Option<Landing> {
+    pub(crate) fn end_following(
+        self,
+        started: u64,
+        is_current: impl Fn() -> bool,
+    ) -> Option<Return> {
         let lasts = || is_current() && self.is_whole();
         if lasts() && self.leave(started) {
-            return Some(Landing::InTime);
+            return Some(Return::InTime);
         }
-        lasts().then_some(Landing::Overdue)
+        lasts().then_some(Return::Overdue)
     }
 
     /// Ends the flight of a call that started then; false if it has been taken.

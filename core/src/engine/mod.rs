@@ -15,15 +15,15 @@ pub(crate) mod word;
 
 use alloc::vec::Vec;
 
-use crate::engine::on_demand::Annex;
 use crate::contract::config::{Config, Window};
 use crate::contract::deadline::Deadline;
 use crate::contract::outcome::{Counts, Sample};
-use crate::engine::settings::{Settings, Terms};
-use crate::engine::tagged_cell::SideCell;
 use crate::contract::state::{Cause, State};
+use crate::engine::on_demand::OnDemand;
+use crate::engine::settings::{Settings, Terms};
 use crate::engine::sync::{AtomicU64, Backoff};
-use crate::engine::window::count::{NEAR_WORDS, Near, Ring, Slot};
+use crate::engine::tagged_cell::TaggedCell;
+use crate::engine::window::count::{Kind, NEAR_WORDS, Near, Ring};
 use crate::engine::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
 
 /// The word and the near ring words come first, in the order of their
@@ -37,16 +37,16 @@ pub(crate) struct Engine {
     pub(crate) settings: Settings,
     /// What the deadline of an open generation is less than the word says, which
     /// has it rounded up; its winner adds this after the word.
-    pub(crate) deadline: SideCell,
+    pub(crate) deadline: TaggedCell,
     /// The last lease deadline of a half-open generation; there before the probe.
     /// One cell for even generations and one for odd ones: who is about to end one
     /// writes the first lease of the next while others still look at those of this
     /// one.
-    pub(crate) leases: [SideCell; 2],
+    pub(crate) leases: [TaggedCell; 2],
     /// The re-open attempt of a half-open generation, for the open one that
     /// may follow; there before the word leaves it.
-    pub(crate) attempt: SideCell,
-    pub(crate) annex: Annex,
+    pub(crate) attempt: TaggedCell,
+    pub(crate) on_demand: OnDemand,
 }
 
 /// What came of an attempt to record an outcome.
@@ -74,32 +74,32 @@ impl Engine {
     /// The config that goes with `word`.
     #[inline]
     pub(crate) fn terms(&self, word: Word) -> Terms<'_> {
-        self.settings.terms(word.slot())
+        self.settings.terms(word.side())
     }
 
     /// The whole config that goes with `word`.
     pub(crate) fn config(&self, word: Word) -> Config {
         let overdue_after = self
-            .annex
-            .flights()
-            .map(|flights| flights.limit(word.slot()));
+            .on_demand
+            .in_flight()
+            .map(|in_flight| in_flight.limit(word.side()));
         self.terms(word)
             .config(self.window(word), overdue_after.unwrap_or(0))
     }
 
     /// The window that goes with `word`.
     pub(crate) fn window(&self, word: Word) -> Window {
-        let slot = word.slot();
+        let side = word.side();
         self.terms(word)
             .count_window()
-            .unwrap_or_else(|| self.timeline().window(slot))
+            .unwrap_or_else(|| self.timeline().window(side))
     }
 
     #[inline]
     fn ring(&self) -> Ring<'_> {
         Ring {
             near: Near(&self.near),
-            far: self.annex.far(),
+            far: self.on_demand.far(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Engine {
     /// the call's duration, and none matches. Otherwise does nothing and says
     /// false. Begins with `word`, the caller's look at it.
     #[inline]
-    pub(crate) fn record_untimed(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
+    pub(crate) fn record_untimed(&self, word: Word, stamp: Stamp, incoming: Kind) -> bool {
         if incoming.is_bad() {
             self.record_bad(word, stamp, incoming)
         } else {
@@ -117,14 +117,14 @@ impl Engine {
 
     #[inline(never)]
     fn record_success(&self, word: Word, stamp: Stamp) -> bool {
-        match self.record_as_usual(word, stamp, Slot::FAST_SUCCESS) {
+        match self.record_as_usual(word, stamp, Kind::FAST_SUCCESS) {
             Some(true) => true,
-            lost => self.record_untimed_anyhow(stamp, Slot::FAST_SUCCESS, lost.is_some()),
+            lost => self.record_untimed_anyhow(stamp, Kind::FAST_SUCCESS, lost.is_some()),
         }
     }
 
     #[inline(never)]
-    fn record_bad(&self, word: Word, stamp: Stamp, incoming: Slot) -> bool {
+    fn record_bad(&self, word: Word, stamp: Stamp, incoming: Kind) -> bool {
         match self.record_as_usual(word, stamp, incoming) {
             Some(true) => true,
             lost => self.record_untimed_anyhow(stamp, incoming, lost.is_some()),
@@ -133,7 +133,7 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Slot, lost: bool) -> bool {
+    fn record_untimed_anyhow(&self, stamp: Stamp, incoming: Kind, lost: bool) -> bool {
         let mut backoff = Backoff::new();
         if lost {
             backoff.pause();
@@ -157,12 +157,12 @@ impl Engine {
     /// It has no loop and calls nothing, so that it needs few registers: what a call
     /// saves on the stack, its CAS would have to wait for.
     #[inline(always)]
-    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Slot) -> Option<bool> {
+    fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Kind) -> Option<bool> {
         if !word.records_untimed(stamp) {
             return None;
         }
-        let limits = self.terms(word).limits();
-        let shape = limits.near_shape()?;
+        let thresholds = self.terms(word).thresholds();
+        let shape = thresholds.near_shape()?;
         let closed = word.closed(shape);
         if !closed.full {
             return None;
@@ -171,23 +171,23 @@ impl Engine {
         near.write(shape.pending_at(closed)?, closed.pending, || {
             self.is_current(word)
         })?;
-        let pushed = word.push(shape, incoming, near.slot(closed.cursor)?);
-        if limits.full_may_match(pushed.closed(shape), incoming) {
+        let pushed = word.push(shape, incoming, near.kind_at(closed.cursor)?);
+        if thresholds.full_may_match(pushed.closed(shape), incoming) {
             return None;
         }
         Some(self.word.try_move(word, pushed))
     }
 
     /// Puts an outcome in the window of `word`, unless a rule matches then.
-    pub(crate) fn record(&self, word: Word, incoming: Slot) -> Recording {
-        let limits = self.terms(word).limits();
-        let shape = limits.shape();
+    pub(crate) fn record(&self, word: Word, incoming: Kind) -> Recording {
+        let thresholds = self.terms(word).thresholds();
+        let shape = thresholds.shape();
         let closed = word.closed(shape);
         if !self.write_pending(word, shape, closed) {
             return Recording::Moved;
         }
         let pushed = word.push(shape, incoming, self.outgoing(closed));
-        if limits.may_match(pushed.closed(shape), incoming)
+        if thresholds.may_match(pushed.closed(shape), incoming)
             && let Some((cause, counts)) = self.matching_rule(word, incoming)
         {
             return Recording::Matches(cause, counts);
@@ -207,12 +207,12 @@ impl Engine {
         })
     }
 
-    /// The slot that the next outcome pushes out.
-    fn outgoing(&self, closed: Closed) -> Slot {
+    /// The kind of the outcome that the next outcome pushes out.
+    fn outgoing(&self, closed: Closed) -> Kind {
         if closed.full {
-            self.ring().slot(closed.cursor)
+            self.ring().kind_at(closed.cursor)
         } else {
-            Slot::FAST_SUCCESS
+            Kind::FAST_SUCCESS
         }
     }
 
@@ -220,16 +220,16 @@ impl Engine {
     /// that then holds. The pending outcome is in the ring.
     #[cold]
     #[inline(never)]
-    fn matching_rule(&self, word: Word, incoming: Slot) -> Option<(Cause, Counts)> {
-        let limits = self.terms(word).limits();
-        let shape = limits.shape();
+    fn matching_rule(&self, word: Word, incoming: Kind) -> Option<(Cause, Counts)> {
+        let thresholds = self.terms(word).thresholds();
+        let shape = thresholds.shape();
         let closed = word.closed(shape);
-        let run = limits.consecutive_failures();
+        let run = thresholds.consecutive_failures();
         let in_a_row =
             run > 0 && incoming.is_failure() && self.ends_in_failures(shape, closed, run - 1);
         let outgoing = self.outgoing(closed);
         let pushed = word.push(shape, incoming, outgoing);
-        if !in_a_row && !limits.ratio_may_match(pushed.closed(shape)) {
+        if !in_a_row && !thresholds.ratio_may_match(pushed.closed(shape)) {
             return None;
         }
         let outgoing = if closed.full {
@@ -301,7 +301,7 @@ impl Engine {
         );
     }
 
-    fn lease(&self, generation: u32) -> &SideCell {
+    fn lease(&self, generation: u32) -> &TaggedCell {
         &self.leases[generation as usize % 2]
     }
 
@@ -349,37 +349,37 @@ impl Engine {
     /// The window's content as of one word of the generation of `word`; `None` if the
     /// generation or the shape ends meanwhile.
     ///
-    /// Each round reads the slots that may have changed in the round before,
+    /// Each round reads the positions that may have changed in the round before,
     /// until the word stands still for one.
     pub(crate) fn samples(&self, mut word: Word) -> Option<Vec<Sample>> {
         let shape = self.terms(word).shape();
         let size = shape.size;
         let ring = self.ring();
-        let mut slots: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
+        let mut sides: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
         let mut closed = word.closed(shape);
         loop {
             let end = self.word.load();
             if end == word {
                 break;
             }
-            if end.stamp() != word.stamp() || end.slot() != word.slot() {
+            if end.stamp() != word.stamp() || end.side() != word.side() {
                 return None;
             }
             let first = shape.pending_at(closed).unwrap_or(0);
             let moved = shape.distance(word, end).saturating_add(1).min(size);
             (word, closed) = (end, end.closed(shape));
             for position in (first..first + moved).map(|position| position % size) {
-                slots[position as usize] = ring.look_at(position);
+                sides[position as usize] = ring.look_at(position);
             }
         }
         if let Some(position) = shape.pending_at(closed) {
-            slots[position as usize] = closed.pending;
+            sides[position as usize] = closed.pending;
         }
         let samples = shape.samples(closed);
         let oldest = if samples == size { closed.cursor } else { 0 };
         Some(
             (oldest..oldest + samples)
-                .map(|position| slots[(position % size) as usize].sample())
+                .map(|position| sides[(position % size) as usize].unpack())
                 .collect(),
         )
     }

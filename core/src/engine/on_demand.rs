@@ -5,22 +5,22 @@ use alloc::boxed::Box;
 use once_cell::race::OnceBox;
 
 use crate::contract::config::{Config, Window};
-use crate::engine::in_flight::Flights;
+use crate::engine::in_flight::InFlight;
 use crate::engine::window::count::{Far, NEAR_SIZE};
 use crate::engine::window::time::Timeline;
 
 /// A pointer's worth, until a config asks for more.
 #[derive(Debug, Default)]
-pub(crate) struct Annex(OnceBox<Parts>);
+pub(crate) struct OnDemand(OnceBox<Parts>);
 
 #[derive(Debug, Default)]
 struct Parts {
     far: Far,
     timeline: OnceBox<Timeline>,
-    flights: OnceBox<Flights>,
+    in_flight: OnceBox<InFlight>,
 }
 
-impl Annex {
+impl OnDemand {
     fn parts(&self) -> &Parts {
         self.0.get_or_init(Box::default)
     }
@@ -36,8 +36,8 @@ impl Annex {
             }
         }
         if let Some(limit) = config.overdue_after() {
-            let new = || Box::new(Flights::new(limit));
-            self.parts().flights.get_or_init(new);
+            let new = || Box::new(InFlight::new(limit));
+            self.parts().in_flight.get_or_init(new);
         }
     }
 
@@ -48,8 +48,8 @@ impl Annex {
 
     /// The calls in flight, if they have ever been counted while they are.
     #[inline]
-    pub(crate) fn flights(&self) -> Option<&Flights> {
-        self.0.get()?.flights.get()
+    pub(crate) fn in_flight(&self) -> Option<&InFlight> {
+        self.0.get()?.in_flight.get()
     }
 
     /// The timeline, if there has ever been a time window.

@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::engine::on_demand::Annex;
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, Window};
 use crate::contract::deadline::Deadline;
@@ -11,7 +10,8 @@ use crate::contract::outcome::{Counts, Sample};
 use crate::contract::rules;
 use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
-use crate::engine::window::count::{Near, Ring, Slot};
+use crate::engine::on_demand::OnDemand;
+use crate::engine::window::count::{Kind, Near, Ring};
 use crate::engine::word::{MAX_ATTEMPT, Recorder, Shape, Word};
 
 /// What a new breaker starts from.
@@ -107,7 +107,7 @@ fn recorder(config: &Config) -> Recorder {
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     pub(crate) near: Near<'a>,
-    pub(crate) annex: &'a Annex,
+    pub(crate) on_demand: &'a OnDemand,
 }
 
 impl Room<'_> {
@@ -127,19 +127,19 @@ impl Room<'_> {
     }
 
     fn with_samples(self, size: u32, samples: &[Sample], empty: Word) -> Option<Word> {
-        let slots: Option<Vec<Slot>> = samples.iter().copied().map(Slot::of).collect();
-        let slots = slots.filter(|slots| slots.len() <= size as usize)?;
-        let &pending = slots.last()?;
+        let kinds: Option<Vec<Kind>> = samples.iter().copied().map(Kind::of).collect();
+        let kinds = kinds.filter(|kinds| kinds.len() <= size as usize)?;
+        let &pending = kinds.last()?;
         let ring = Ring {
             near: self.near,
-            far: self.annex.far(),
+            far: self.on_demand.far(),
         };
-        for (position, &slot) in (0..).zip(&slots) {
+        for (position, &kind) in (0..).zip(&kinds) {
             // Nobody else has it yet.
-            let _ = ring.write(position, slot, || true);
+            let _ = ring.write(position, kind, || true);
         }
-        let bad = slots.iter().filter(|slot| slot.is_bad()).count() as u32;
-        Some(empty.filled(Shape::new(size), slots.len() as u32, bad, pending))
+        let bad = kinds.iter().filter(|kind| kind.is_bad()).count() as u32;
+        Some(empty.filled(Shape::new(size), kinds.len() as u32, bad, pending))
     }
 
     fn with_buckets(self, snapshot: &Snapshot, passed: Duration, empty: Word) -> Option<Word> {
@@ -152,7 +152,7 @@ impl Room<'_> {
         if !buckets.iter().all(|bucket| is_possible(bucket.counts)) {
             return None;
         }
-        let timeline = self.annex.timeline()?;
+        let timeline = self.on_demand.timeline()?;
         let mut restored = Vec::new();
         for bucket in buckets.iter().filter(|bucket| bucket.counts.samples > 0) {
             let age = saturating_nanos(bucket.age.saturating_add(passed));

@@ -1,27 +1,27 @@
 //! The config of a live breaker: ten words, twice.
 //!
-//! The breaker's word says which of the two slots it goes with. `reconfigure` fills
+//! The breaker's word says which of the two sides it goes with. `reconfigure` fills
 //! the other one and then moves the word over to it, so that a decision and the
-//! config it was made by are validated by the same CAS: a slot is only written
+//! config it was made by are validated by the same CAS: a side is only written
 //! while the word points to the other, and whoever still reads it then finds the
 //! word moved. Each reconfiguration also moves a count in the word on (`word.rs`), so
-//! that the word is not the same again once it is back at a slot.
+//! that the word is not the same again once it is back at a side.
 
 use core::time::Duration;
 
-use crate::engine::field::{Field, seldom};
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::outcome::Outcome;
 use crate::contract::rules::Rules;
+use crate::engine::field::{Field, seldom};
 use crate::engine::sync::{Acquire, AtomicU64, Release};
-use crate::engine::window::count::Slot;
+use crate::engine::window::count::Kind;
 use crate::engine::word::{Closed, Recorder, Shape};
 
 const WORDS: usize = 10;
 
 /// What recording an outcome needs, in one word.
-const LIMITS: usize = 0;
+const THRESHOLDS: usize = 0;
 const BAD_BITS: Field = Field::lowest(4);
 const CURSOR_BITS: Field = BAD_BITS.above(4);
 /// Zero for a time window.
@@ -50,30 +50,30 @@ const WAIT_FACTOR: usize = 7;
 const WAIT_MAX: usize = 8;
 const LEASE: usize = 9;
 
-/// Both slots.
+/// Both sides.
 #[derive(Debug)]
 pub(crate) struct Settings([[AtomicU64; WORDS]; 2]);
 
 impl Settings {
     pub(crate) fn new(config: &Config) -> Self {
-        let slot = || pack(config).map(AtomicU64::new);
-        Self([slot(), slot()])
+        let side = || pack(config).map(AtomicU64::new);
+        Self([side(), side()])
     }
 
-    /// Fills a slot that the word does not go with.
-    pub(crate) fn fill(&self, slot: usize, config: &Config) {
-        for (word, value) in self.0[slot].iter().zip(pack(config)) {
+    /// Fills a side that the word does not go with.
+    pub(crate) fn fill(&self, side: usize, config: &Config) {
+        for (word, value) in self.0[side].iter().zip(pack(config)) {
             // Release: pairs with `Terms::read`; whoever sees this value also
-            // sees that the word has left the slot.
+            // sees that the word has left the side.
             word.store(value, Release);
         }
     }
 
     #[inline]
-    pub(crate) fn terms(&self, slot: usize) -> Terms<'_> {
+    pub(crate) fn terms(&self, side: usize) -> Terms<'_> {
         // A branch, where an index would do: it is predicted, and nothing
         // waits for the word to say where the config is.
-        if slot == 0 {
+        if side == 0 {
             Terms(&self.0[0])
         } else {
             seldom();
@@ -94,7 +94,7 @@ fn pack(config: &Config) -> [u64; WORDS] {
     };
     let mut words = [0; WORDS];
     let shape = Shape::new(size);
-    words[LIMITS] = SIZE.put(u64::from(size))
+    words[THRESHOLDS] = SIZE.put(u64::from(size))
         | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
         | BAD_BITS.put(u64::from(shape.bad_bits))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
@@ -102,8 +102,8 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | OVERDUE.put(
             config
                 .overdue_sample()
-                .and_then(Slot::of)
-                .map_or(0, |slot| u64::from(slot.bits())),
+                .and_then(Kind::of)
+                .map_or(0, |kind| u64::from(kind.bits())),
         );
     words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
         | SUCCESSES.put(u64::from(config.successes_to_close))
@@ -123,11 +123,11 @@ fn pack(config: &Config) -> [u64; WORDS] {
     words
 }
 
-/// The limits of recording an outcome.
+/// The thresholds of recording an outcome.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits(u64);
+pub(crate) struct Thresholds(u64);
 
-impl Limits {
+impl Thresholds {
     #[inline]
     pub(crate) const fn shape(self) -> Shape {
         Shape {
@@ -155,22 +155,22 @@ impl Limits {
 
     /// What calls count as that are overdue; `None` if they are not counted.
     #[inline]
-    pub(crate) const fn overdue(self) -> Option<Slot> {
+    pub(crate) const fn overdue(self) -> Option<Kind> {
         match OVERDUE.get(self.0) {
             0 => None,
-            bits => Some(Slot::from_bits(bits as u32)),
+            bits => Some(Kind::from_bits(bits as u32)),
         }
     }
 
     /// Whether a rule can match in this window at all, now that `incoming` is in it.
     #[inline]
-    pub(crate) const fn may_match(self, pushed: Closed, incoming: Slot) -> bool {
+    pub(crate) const fn may_match(self, pushed: Closed, incoming: Kind) -> bool {
         self.ratio_may_match(pushed) || self.run_may_match(pushed, incoming)
     }
 
     /// As [`may_match`](Self::may_match), in a window that is known to be full.
     #[inline]
-    pub(crate) const fn full_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+    pub(crate) const fn full_may_match(self, pushed: Closed, incoming: Kind) -> bool {
         pushed.bad >= FLOOR.get(self.0) || self.run_may_match(pushed, incoming)
     }
 
@@ -189,13 +189,13 @@ impl Limits {
     }
 
     #[inline]
-    const fn run_may_match(self, pushed: Closed, incoming: Slot) -> bool {
+    const fn run_may_match(self, pushed: Closed, incoming: Kind) -> bool {
         let run = CONSECUTIVE.get(self.0);
         incoming.is_failure() && run > 0 && pushed.bad >= run
     }
 }
 
-/// One slot, read as it is needed.
+/// One side, read as it is needed.
 ///
 /// Every value is one that some config had; that all belong to the same one is what
 /// the caller's CAS, or another look at the word, must show.
@@ -210,19 +210,19 @@ impl Terms<'_> {
     }
 
     #[inline]
-    pub(crate) fn limits(self) -> Limits {
-        Limits(self.read(LIMITS))
+    pub(crate) fn thresholds(self) -> Thresholds {
+        Thresholds(self.read(THRESHOLDS))
     }
 
     pub(crate) fn shape(self) -> Shape {
-        self.limits().shape()
+        self.thresholds().shape()
     }
 
     pub(crate) fn rules(self) -> Rules {
-        let limits = self.limits();
+        let thresholds = self.thresholds();
         Rules {
             min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
-            consecutive_failures: limits.consecutive_failures(),
+            consecutive_failures: thresholds.consecutive_failures(),
             failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
             timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
             slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
@@ -238,9 +238,9 @@ impl Terms<'_> {
     /// What a word that records starts with.
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
-            by_time: self.limits().is_by_time(),
-            timed: self.slow_limit().is_some() || self.limits().overdue().is_some(),
-            in_a_row: self.limits().consecutive_failures() > 0,
+            by_time: self.thresholds().is_by_time(),
+            timed: self.slow_limit().is_some() || self.thresholds().overdue().is_some(),
+            in_a_row: self.thresholds().consecutive_failures() > 0,
         }
     }
 
@@ -281,8 +281,8 @@ impl Terms<'_> {
 
     /// The size of a count window; `None` if it is a time window.
     pub(crate) fn count_window(self) -> Option<Window> {
-        let limits = self.limits();
-        (!limits.is_by_time()).then(|| Window::Count(limits.shape().size))
+        let thresholds = self.thresholds();
+        (!thresholds.is_by_time()).then(|| Window::Count(thresholds.shape().size))
     }
 
     /// The whole config, but for the window and for when a call is overdue.
@@ -298,10 +298,13 @@ impl Terms<'_> {
                 limit: Duration::from_nanos(limit),
                 ratio: rules.slow_ratio,
             }),
-            overdue: self.limits().overdue().map(|slot| match slot.is_failure() {
-                true => Overdue::Timeout(Duration::from_nanos(overdue_after)),
-                false => Overdue::Slow,
-            }),
+            overdue: self
+                .thresholds()
+                .overdue()
+                .map(|kind| match kind.is_failure() {
+                    true => Overdue::Timeout(Duration::from_nanos(overdue_after)),
+                    false => Overdue::Slow,
+                }),
             consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
             open_wait: self.open_wait(),
             max_probes: self.max_probes(),

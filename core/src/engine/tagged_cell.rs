@@ -14,9 +14,9 @@ const TAG: Field = VALUE.above(22);
 /// nothing newer can have been in the cell. This needs no order between
 /// generations, so wrapping and restored ones are as good as any.
 #[derive(Debug)]
-pub(crate) struct SideCell(AtomicU64);
+pub(crate) struct TaggedCell(AtomicU64);
 
-impl SideCell {
+impl TaggedCell {
     pub(crate) fn new(generation: u32, value: u64) -> Self {
         Self(AtomicU64::new(pack(generation, value)))
     }

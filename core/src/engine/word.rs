@@ -3,18 +3,18 @@
 //! ```text
 //!  63   61 60        39  38   37   36                                    0
 //! +-------+------------+----+-----+---------------------------------------+
-//! | mode  | generation |slot|clean| payload, by mode                      |
+//! | mode  | generation |side|clean| payload, by mode                      |
 //! +-------+------------+----+-----+---------------------------------------+
 //! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
-//!   by a time window     timed 1 | turn 4 | run 32
-//! open, forced open      turn 2 | cause 4 | deadline 31
-//! half-open              turn 2 | cause 4 | attempt 7 | out 8 | passed 8 | inconclusive 8
-//! disabled               turn 2
+//!   by a time window     timed 1 | revision 4 | run 32
+//! open, forced open      revision 2 | cause 4 | deadline 31
+//! half-open              revision 2 | cause 4 | attempt 7 | out 8 | passed 8 | inconclusive 8
+//! disabled               revision 2
 //! ```
 //!
-//! `slot` says which of the two config slots the word goes with. Each reconfiguration
-//! flips it, and moves the turn on, or the lap where there is one: so the word
-//! is not the same again once it is back at the slot it had. `clean` is
+//! `side` says which of the two config sides the word goes with. Each reconfiguration
+//! flips it, and moves the revision on, or the lap where there is one: so the word
+//! is not the same again once it is back at the side it had. `clean` is
 //! set when the window is full of fast successes, and only then; it is zero in
 //! every mode without a window, so that one masked comparison answers "may this
 //! success be left unrecorded". How `lap`, `cursor` and `bad` share their 32 bits
@@ -22,16 +22,16 @@
 //! the lap count, which is what keeps two equal words from meaning different
 //! windows.
 
-use crate::engine::field::{Field, seldom};
 use crate::contract::deadline::Deadline;
 use crate::contract::state::{Cause, State};
+use crate::engine::field::{Field, seldom};
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
-use crate::engine::window::count::{NEAR_SIZE, Slot};
+use crate::engine::window::count::{Kind, NEAR_SIZE};
 
 const PAYLOAD: Field = Field::lowest(37);
 const CLEAN: Field = PAYLOAD.above(1);
-const SLOT: Field = CLEAN.above(1);
-const GENERATION: Field = SLOT.above(22);
+const SIDE: Field = CLEAN.above(1);
+const GENERATION: Field = SIDE.above(22);
 const MODE: Field = GENERATION.above(3);
 
 const PLACE: Field = Field::lowest(32);
@@ -40,11 +40,11 @@ const PENDING: Field = FULL.above(3);
 const TIMED: Field = PENDING.above(1);
 
 const RUN: Field = Field::lowest(32);
-const TIME_TURN: Field = RUN.above(4);
+const TIME_REVISION: Field = RUN.above(4);
 
 const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
 const CAUSE: Field = DEADLINE.above(4);
-const TURN: Field = CAUSE.above(2);
+const REVISION: Field = CAUSE.above(2);
 
 const INCONCLUSIVE: Field = Field::lowest(8);
 const PASSED: Field = INCONCLUSIVE.above(8);
@@ -64,8 +64,8 @@ const DISABLED: u64 = 0b111;
 const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
     assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
-    assert!(TIMED.mask() | TIME_TURN.mask() | RUN.mask() == PAYLOAD.mask());
-    assert!(TURN.mask() | CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | TIME_REVISION.mask() | RUN.mask() == PAYLOAD.mask());
+    assert!(REVISION.mask() | CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
     assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
 };
 
@@ -112,12 +112,12 @@ pub(crate) struct Word(u64);
 pub(crate) struct Closed {
     /// Where the next outcome goes.
     pub(crate) cursor: u32,
-    /// Whether every slot is in use.
+    /// Whether every side is in use.
     pub(crate) full: bool,
-    /// How many slots are not fast successes, the pending one included.
+    /// How many sides are not fast successes, the pending one included.
     pub(crate) bad: u64,
-    /// The outcome of the slot before the cursor, which may not be in the ring yet.
-    pub(crate) pending: Slot,
+    /// The outcome of the side before the cursor, which may not be in the ring yet.
+    pub(crate) pending: Kind,
 }
 
 /// What a word that records starts with.
@@ -188,10 +188,10 @@ impl Word {
         self.generation().wrapping_sub(1) % Self::GENERATIONS
     }
 
-    /// Which config slot this word goes with.
+    /// Which config side this word goes with.
     #[inline]
-    pub(crate) const fn slot(self) -> usize {
-        SLOT.get(self.0) as usize
+    pub(crate) const fn side(self) -> usize {
+        SIDE.get(self.0) as usize
     }
 
     #[inline]
@@ -269,7 +269,7 @@ impl Word {
             cursor: (self.0 >> shape.bad_bits) as u32 & shape.cursor_mask,
             full: FULL.get(self.0) == 1,
             bad: self.0 & !(u64::MAX << shape.bad_bits),
-            pending: Slot::from_bits(PENDING.get(self.0) as u32),
+            pending: Kind::from_bits(PENDING.get(self.0) as u32),
         }
     }
 
@@ -328,7 +328,7 @@ impl Word {
     }
 
     /// The same generation with a window of so many outcomes, at most its size.
-    pub(crate) const fn filled(self, shape: Shape, samples: u32, bad: u32, pending: Slot) -> Self {
+    pub(crate) const fn filled(self, shape: Shape, samples: u32, bad: u32, pending: Kind) -> Self {
         let full = samples == shape.size;
         let cursor = if full { 0 } else { samples };
         Self(
@@ -342,10 +342,10 @@ impl Word {
 
     /// The same generation after one more outcome, which pushes `outgoing` out.
     ///
-    /// A slot read after the word has moved on may be a bad one that this word
+    /// A side read after the word has moved on may be a bad one that this word
     /// does not count, and the result then makes no sense; the CAS to it fails.
     #[inline]
-    pub(crate) const fn push(self, shape: Shape, incoming: Slot, outgoing: Slot) -> Self {
+    pub(crate) const fn push(self, shape: Shape, incoming: Kind, outgoing: Kind) -> Self {
         let mut next =
             self.0 & !(CLEAN.mask() | PENDING.mask()) | PENDING.put(incoming.bits() as u64);
         // Branches, where arithmetic would do: what is seldom so is then not waited for.
@@ -375,19 +375,19 @@ impl Word {
     /// The same generation with another half-open payload.
     #[inline]
     pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
-        Self(self.0 & !(PAYLOAD.mask() ^ TURN.mask()) | half_open_bits(half_open))
+        Self(self.0 & !(PAYLOAD.mask() ^ REVISION.mask()) | half_open_bits(half_open))
     }
 
-    /// The same state and payload, under the other config slot. `shape` is
-    /// that of the slot so far.
-    pub(crate) fn with_other_slot(self, shape: Shape, recorder: Recorder) -> Self {
-        let flipped = self.0 ^ SLOT.mask();
+    /// The same state and payload, under the other config side. `shape` is
+    /// that of the side so far.
+    pub(crate) fn with_other_side(self, shape: Shape, recorder: Recorder) -> Self {
+        let flipped = self.0 ^ SIDE.mask();
         if !self.is_recording() {
-            return Self(next_of(TURN, flipped));
+            return Self(next_of(REVISION, flipped));
         }
         let moved_on = if self.is_by_time() {
             let run = if recorder.in_a_row { 0 } else { RUN.mask() };
-            next_of(TIME_TURN, flipped & !run)
+            next_of(TIME_REVISION, flipped & !run)
         } else {
             shape.next_lap(flipped)
         };
@@ -432,7 +432,7 @@ impl Word {
         Self(
             MODE.put(mode)
                 | GENERATION.put(u64::from(self.next_generation()))
-                | self.0 & SLOT.mask()
+                | self.0 & SIDE.mask()
                 | payload,
         )
     }
@@ -511,7 +511,7 @@ impl Shape {
         })
     }
 
-    /// How many slots of the ring are the window's: all, once it is full.
+    /// How many sides of the ring are the window's: all, once it is full.
     #[inline]
     pub(crate) const fn samples(self, closed: Closed) -> u32 {
         if closed.full {
@@ -521,7 +521,7 @@ impl Shape {
         }
     }
 
-    /// The slot of the pending outcome; `None` in an empty window.
+    /// The side of the pending outcome; `None` in an empty window.
     #[inline]
     pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
         if closed.cursor == 0 {
@@ -576,7 +576,7 @@ impl AtomicWord {
     }
 
     /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that
-    /// whatever was written for a word (ring slots, leases, attempts, config) is
+    /// whatever was written for a word (ring sides, leases, attempts, config) is
     /// seen by those who see it.
     #[inline]
     pub(crate) fn load(&self) -> Word {
@@ -591,7 +591,7 @@ impl AtomicWord {
 
     /// Moves the word from `from` to `to`, unless someone else has moved it.
     ///
-    /// Release: pairs with [`load`](Self::load). Acquire: a config slot is written
+    /// Release: pairs with [`load`](Self::load). Acquire: a config side is written
     /// only after the word has left it; the write must not be seen by those whose
     /// move came before.
     #[must_use = "only the winner of a move may act on it"]

@@ -80,7 +80,7 @@ impl Model {
         let number = self.granted;
         let records = self.mode.window().is_some();
         let granted = if records && self.config.overdue.is_some() {
-            Some(self.take_off(number, at))
+            Some(self.start_following(number, at))
         } else {
             self.config.slow.map(|_| at)
         };
@@ -94,9 +94,9 @@ impl Model {
 
     fn rejected(&self, cause: Cause, retry_after: Option<Duration>) -> Rejected {
         let left = match retry_after {
-            None => Left::UNKNOWN,
-            Some(Duration::MAX) => Left::ENDLESS,
-            Some(left) => Left::nanos(saturating_nanos(left)),
+            None => TimeLeft::UNKNOWN,
+            Some(Duration::MAX) => TimeLeft::ENDLESS,
+            Some(left) => TimeLeft::nanos(saturating_nanos(left)),
         };
         rejection(self.mode.name(), cause, left, self.generation)
     }

@@ -42,10 +42,10 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
+use crate::breaker::rejected::{Rejected, TimeLeft};
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Window};
 use crate::contract::error::ConfigError;
-use crate::breaker::rejected::{Left, Rejected};
 use crate::contract::event::Event;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
@@ -334,7 +334,7 @@ fn open_wait(wait: &OpenWait, attempt: u32, seed: u64, generation: u32) -> u64 {
 }
 
 /// A rejection as the breaker words it.
-fn rejection(state: State, cause: Cause, left: Left, generation: u32) -> Rejected {
+fn rejection(state: State, cause: Cause, left: TimeLeft, generation: u32) -> Rejected {
     let before = Word::before(generation);
     let word = match state {
         State::HalfOpen => before.to_half_open(HalfOpen {

@@ -60,7 +60,7 @@ impl Model {
     }
 
     /// Follows a call that starts. Says when that counts as.
-    pub(super) fn take_off(&mut self, permit: u64, at: Duration) -> Duration {
+    pub(super) fn start_following(&mut self, permit: u64, at: Duration) -> Duration {
         let Some(limit) = self.config.overdue_after() else {
             return at;
         };

@@ -7,13 +7,13 @@ use crate::breaker::Breaker;
 use crate::engine::sync::Relaxed;
 
 /// A way to a breaker that does not keep it.
-pub(super) struct Slot<C> {
+pub(super) struct Entry<C> {
     breaker: Weak<Breaker<C>>,
     /// Whether it was asked for since it was last looked at.
     used: AtomicBool,
 }
 
-impl<C> Slot<C> {
+impl<C> Entry<C> {
     pub(super) fn new(breaker: &Arc<Breaker<C>>) -> Self {
         Self {
             breaker: Arc::downgrade(breaker),

@@ -11,12 +11,12 @@ use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
 
 use super::config::RegistryConfig;
-use super::entry::Slot;
+use super::entry::Entry;
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::state::State;
 
-pub(super) type Map<K, C, S> = papaya::HashMap<K, Slot<C>, S>;
+pub(super) type Map<K, C, S> = papaya::HashMap<K, Entry<C>, S>;
 
 /// All breakers, in a ring that a hand goes around.
 pub(super) struct Keepers<K, C> {
@@ -92,7 +92,7 @@ where
         key: K,
         breaker: Arc<Breaker<C>>,
     ) {
-        map.pin().insert(key.clone(), Slot::new(&breaker));
+        map.pin().insert(key.clone(), Entry::new(&breaker));
         self.ring.push(Keeper {
             key,
             breaker,
@@ -162,8 +162,8 @@ where
     ) -> Option<Breaker<C>> {
         let map = map.pin();
         let keeper = &mut self.ring[position];
-        let slot = map.get(&keeper.key)?;
-        let used = slot.was_used();
+        let entry = map.get(&keeper.key)?;
+        let used = entry.was_used();
         if Arc::strong_count(&keeper.breaker) > 1 {
             keeper.idle_since = None;
             return None;
@@ -179,13 +179,13 @@ where
         let Keeper { key, breaker, .. } = self.ring.swap_remove(position);
         let kept = match Arc::try_unwrap(breaker) {
             // Used and given back since it was looked at, it may have been opened.
-            Ok(breaker) if !slot.was_used() && rule.lets_go(&breaker, idle_since) => {
+            Ok(breaker) if !entry.was_used() && rule.lets_go(&breaker, idle_since) => {
                 map.remove(&key);
                 return Some(breaker);
             }
             Ok(breaker) => {
                 let breaker = Arc::new(breaker);
-                map.insert(key.clone(), Slot::new(&breaker));
+                map.insert(key.clone(), Entry::new(&breaker));
                 breaker
             }
             Err(shared) => shared,

@@ -40,9 +40,9 @@
 
 mod builder;
 mod config;
+mod entry;
 mod keepers;
 mod reconfigure;
-mod entry;
 
 use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
@@ -171,8 +171,8 @@ where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        if let Some(slot) = self.map.pin().get(key)
-            && let Some(breaker) = slot.take()
+        if let Some(entry) = self.map.pin().get(key)
+            && let Some(breaker) = entry.take()
         {
             return Ok(breaker);
         }
@@ -279,8 +279,8 @@ where
     /// Shows every key and its breaker to `visit`, in no order, without a lock and without
     /// counting as use. Of keys that come or go meanwhile some are seen.
     pub fn for_each(&self, mut visit: impl FnMut(&K, &Arc<Breaker<C>>)) {
-        for (key, slot) in &self.map.pin() {
-            if let Some(breaker) = slot.peek() {
+        for (key, entry) in &self.map.pin() {
+            if let Some(breaker) = entry.peek() {
                 visit(key, &breaker);
             }
         }

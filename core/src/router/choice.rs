@@ -6,9 +6,9 @@ use core::time::Duration;
 
 use super::target::Upstream;
 use crate::breaker::Breaker;
+use crate::breaker::permit::{OwnedPermit, Token};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
-use crate::breaker::permit::{OwnedPermit, Token};
 
 /// A target chosen for one call, and the permit to make it.
 ///

@@ -6,8 +6,8 @@ use core::fmt;
 use core::time::Duration;
 
 use super::positions::Positions;
-use crate::contract::error::ConfigError;
 use crate::breaker::rejected::Rejected;
+use crate::contract::error::ConfigError;
 
 /// Why no target was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -118,8 +118,8 @@ pub use error::{NoTarget, RouterError};
 pub use queue::Place;
 pub use target::{Member, Role, Target};
 
-use crate::contract::clock::{Clock, SystemClock};
 use crate::breaker::rejected::Rejected;
+use crate::contract::clock::{Clock, SystemClock};
 use crate::engine::sync::{AtomicU64, Relaxed};
 use queue::Queue;
 use search::Search;

@@ -12,9 +12,9 @@ use super::queue::{Lane, Queue};
 use super::shed;
 use super::target::Member;
 use super::turns::Turn;
-use crate::contract::clock::Clock;
-use crate::breaker::rejected::Rejected;
 use crate::breaker::permit::Token;
+use crate::breaker::rejected::Rejected;
+use crate::contract::clock::Clock;
 use crate::contract::state::State;
 
 /// One look for a target through one queue.

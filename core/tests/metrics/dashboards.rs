@@ -12,7 +12,7 @@ use crate::page::Scraper;
 
 fn read(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../dashboards")
+        .join("dashboards")
         .join(file);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

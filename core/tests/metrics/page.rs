@@ -19,7 +19,9 @@ impl Scraper {
     }
 
     pub(crate) fn observe<C: Clock>(&self, breaker: &Breaker<C>) -> &Self {
-        metrics::with_local_recorder(&self.recorder, || cutout::adapters::metrics::observe(breaker));
+        metrics::with_local_recorder(&self.recorder, || {
+            cutout::adapters::metrics::observe(breaker)
+        });
         self
     }
 

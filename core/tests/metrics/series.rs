@@ -193,7 +193,7 @@ fn names_units_and_docs_agree() {
     let breaker = fragile(&ManualClock::new()).build().unwrap();
     let page = scraper.describe().observe(&breaker).page();
     let text = scraper.text();
-    let docs = include_str!("../../src/metrics/mod.rs");
+    let docs = include_str!("../../src/adapters/metrics/mod.rs");
     for &name in &page.names() {
         let kind = if name.ends_with("_total") {
             "counter"

@@ -4,8 +4,8 @@ use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::classify::{ByResult, ErrorsBy};
 use cutout::adapters::tower::BreakerLayer;
+use cutout::classify::{ByResult, ErrorsBy};
 use cutout::{CallError, Outcome, Rejected, State};
 use tower::retry::{Policy, RetryLayer};
 use tower::timeout::TimeoutLayer;

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use cutout::classify::ByResult;
 use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture};
+use cutout::classify::ByResult;
 use cutout::{Breaker, CallError, ManualClock, OwnedPermit, State};
 use futures_util::stream;
 use tower::balance::p2c::Balance;

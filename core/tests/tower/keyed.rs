@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use cutout::adapters::http::HttpStatus;
-use cutout::registry::{Registry, RegistryConfig};
 use cutout::adapters::tower::{BreakerLayer, by_authority};
+use cutout::registry::{Registry, RegistryConfig};
 use cutout::{Breaker, CallError, ManualClock, State};
 use futures_util::FutureExt;
 use http::{Request, Response};

@@ -11,8 +11,8 @@ mod strict;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::classify::ByResult;
 use cutout::adapters::tower::{AtResult, BreakerLayer, BreakerService};
+use cutout::classify::ByResult;
 use cutout::{Breaker, Builder, CallError, Config, ManualClock, OpenWait, State};
 use tower::{Layer, Service, ServiceExt};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use cutout::classify::{ByResult, ErrorsBy};
 use cutout::adapters::tower::BreakerLayer;
+use cutout::classify::{ByResult, ErrorsBy};
 use cutout::{Breaker, CallError, ManualClock, Outcome, Rejected, State};
 use futures_util::FutureExt;
 use tower::buffer::BufferLayer;

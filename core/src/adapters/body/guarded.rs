@@ -8,12 +8,12 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use crate::adapters::body::LimitedBody;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::permit::OwnedPermit;
+use crate::contract::outcome::{Report, Settled};
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::guard::Guard;
-use crate::breaker::breaker_ref::AnyPermit;
 use crate::wrap::stream_limits::{Limits, Timer};
-use crate::contract::outcome::{Report, Settled};
-use crate::breaker::permit::OwnedPermit;
 
 pin_project! {
     /// A body that settles a permit when it ends: see the [module's docs](crate::adapters::body).

@@ -9,11 +9,11 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use crate::adapters::body::GuardedBody;
-use crate::wrap::classify::{ByResult, Judge};
 use crate::breaker::breaker_ref::AnyPermit;
-use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
-use crate::contract::outcome::Outcome;
 use crate::breaker::permit::OwnedPermit;
+use crate::contract::outcome::Outcome;
+use crate::wrap::classify::{ByResult, Judge};
+use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
 
 pin_project! {
     /// A guarded body with limits, made by [`GuardedBody::limits`].

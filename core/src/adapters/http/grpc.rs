@@ -2,9 +2,9 @@
 
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::wrap::classify::Classify;
 use crate::adapters::http::HttpStatus;
 use crate::contract::outcome::{Outcome, Report};
+use crate::wrap::classify::Classify;
 
 /// Classifies gRPC responses by their status code.
 ///

@@ -5,8 +5,8 @@ use core::time::Duration;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::wrap::classify::{Classify, Judge};
 use crate::contract::outcome::{Outcome, Report};
+use crate::wrap::classify::{Classify, Judge};
 
 /// Classifies HTTP responses by their status.
 ///

@@ -34,7 +34,7 @@
 //! [`State::label`](crate::State::label) and [`Cause::label`](crate::Cause::label).
 //!
 //! A Grafana dashboard and alert rules on these series are in the repository, in the
-//! folder `dashboards`.
+//! folder `core/dashboards`.
 //!
 //! # Cost
 //!

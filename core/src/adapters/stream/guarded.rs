@@ -7,13 +7,13 @@ use core::task::{Context, Poll};
 use futures_core::{FusedStream, Stream};
 use pin_project_lite::pin_project;
 
+use crate::adapters::stream::LimitedStream;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::permit::OwnedPermit;
+use crate::contract::outcome::{Report, Settled};
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::guard::Guard;
-use crate::breaker::breaker_ref::AnyPermit;
 use crate::wrap::stream_limits::{Limits, Timer};
-use crate::contract::outcome::{Report, Settled};
-use crate::breaker::permit::OwnedPermit;
-use crate::adapters::stream::LimitedStream;
 
 pin_project! {
     /// A stream that settles a permit when it ends: see the [module's docs](crate::adapters::stream).

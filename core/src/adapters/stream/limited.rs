@@ -7,12 +7,12 @@ use core::task::{Context, Poll, ready};
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 
-use crate::wrap::classify::{ByResult, Judge};
-use crate::breaker::breaker_ref::AnyPermit;
-use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
-use crate::contract::outcome::Outcome;
-use crate::breaker::permit::OwnedPermit;
 use crate::adapters::stream::GuardedStream;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::permit::OwnedPermit;
+use crate::contract::outcome::Outcome;
+use crate::wrap::classify::{ByResult, Judge};
+use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
 
 pin_project! {
     /// A guarded stream with limits, made by [`GuardedStream::limits`].

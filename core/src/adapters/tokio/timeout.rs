@@ -8,8 +8,8 @@ use core::time::Duration;
 use tokio::time::timeout;
 
 use crate::breaker::Breaker;
-use crate::contract::clock::Clock;
 use crate::breaker::rejected::{CallError, Rejected};
+use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
 /// The error of a call with a time limit: it was rejected, it took too long, or it

@@ -27,10 +27,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::breaker::Breaker;
 use crate::breaker::builder::Builder;
+use crate::breaker::permit::OwnedPermit;
+use crate::breaker::rejected::Rejected;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::error::ConfigError;
-use crate::breaker::rejected::Rejected;
-use crate::breaker::permit::OwnedPermit;
 
 /// A breaker whose callers may wait for admission in place of being rejected.
 ///

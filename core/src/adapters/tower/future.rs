@@ -7,9 +7,9 @@ use core::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
+use crate::adapters::tower::Settle;
 use crate::breaker::rejected::{CallError, Rejected};
 use crate::wrap::guard::Guard;
-use crate::adapters::tower::Settle;
 
 pin_project! {
     /// The response of a [`BreakerService`](crate::adapters::tower::BreakerService).

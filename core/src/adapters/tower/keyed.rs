@@ -5,10 +5,10 @@ use core::task::{Context, Poll};
 
 use tower_service::Service;
 
-use crate::wrap::classify::ByResult;
-use crate::breaker::rejected::CallError;
-use crate::breaker::breaker_ref::BreakerRef;
 use crate::adapters::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture, Settle};
+use crate::breaker::breaker_ref::BreakerRef;
+use crate::breaker::rejected::CallError;
+use crate::wrap::classify::ByResult;
 
 /// Chooses the breaker of each request: see [`BreakerLayer::keyed`].
 #[derive(Clone, Copy)]

@@ -5,10 +5,10 @@ use core::fmt;
 
 use tower_layer::Layer;
 
-use crate::breaker::Breaker;
-use crate::wrap::classify::ByResult;
-use crate::breaker::breaker_ref::BreakerRef;
 use crate::adapters::tower::{AtResult, BreakerService};
+use crate::breaker::Breaker;
+use crate::breaker::breaker_ref::BreakerRef;
+use crate::wrap::classify::ByResult;
 
 /// Puts a breaker before services.
 ///
@@ -74,7 +74,10 @@ impl<K, R> BreakerLayer<AtResult<K>, R> {
     /// An answer that counts as anything else settles at its headers, and so does one whose body
     /// is empty. The service's response becomes `Response<GuardedBody<B>>`.
     #[cfg(feature = "body")]
-    pub fn through_body<J>(self, judge: J) -> BreakerLayer<crate::adapters::tower::ThroughBody<K, J>, R> {
+    pub fn through_body<J>(
+        self,
+        judge: J,
+    ) -> BreakerLayer<crate::adapters::tower::ThroughBody<K, J>, R> {
         BreakerLayer {
             breaker: self.breaker,
             settle: crate::adapters::tower::ThroughBody::new(self.settle.0, judge),

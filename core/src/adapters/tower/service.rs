@@ -7,11 +7,11 @@ use core::task::{Context, Poll, ready};
 
 use tower_service::Service;
 
-use crate::breaker::Breaker;
-use crate::wrap::classify::ByResult;
-use crate::breaker::rejected::{CallError, Left, Rejected};
-use crate::breaker::breaker_ref::BreakerRef;
 use crate::adapters::tower::{AtResult, ResponseFuture, Settle};
+use crate::breaker::Breaker;
+use crate::breaker::breaker_ref::BreakerRef;
+use crate::breaker::rejected::{CallError, Rejected, TimeLeft};
+use crate::wrap::classify::ByResult;
 
 /// A service behind a breaker, made by a [`BreakerLayer`](crate::adapters::tower::BreakerLayer).
 ///
@@ -101,7 +101,7 @@ impl<S, K, R: BreakerRef> BreakerService<S, K, R> {
     #[cold]
     fn reject(&self, refused: Rejected) -> Rejected {
         let now = self.breaker.breaker().refusal().unwrap_or(Rejected {
-            left: Left::nanos(0),
+            left: TimeLeft::nanos(0),
             ..refused
         });
         self.breaker.breaker().reject(now.word, now.left)

@@ -1,7 +1,7 @@
 //! What becomes of a permit when its call has a result.
 
-use crate::wrap::classify::Classify;
 use crate::breaker::breaker_ref::AnyPermit;
+use crate::wrap::classify::Classify;
 
 /// Settles a call's permit by its result, or sees to it that it is settled later.
 ///

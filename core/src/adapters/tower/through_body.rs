@@ -4,10 +4,10 @@ use http::Response;
 use http_body::{Body, Frame};
 
 use crate::adapters::body::GuardedBody;
-use crate::wrap::classify::{Classify, Judge};
+use crate::adapters::tower::Settle;
 use crate::breaker::breaker_ref::AnyPermit;
 use crate::contract::outcome::Outcome;
-use crate::adapters::tower::Settle;
+use crate::wrap::classify::{Classify, Judge};
 
 /// Settles when the response's body has ended: see
 /// [`BreakerLayer::through_body`](crate::adapters::tower::BreakerLayer::through_body).

@@ -1,7 +1,7 @@
 //! A count that belongs to one tick of one generation.
 
-use crate::engine::field::Field;
 use crate::contract::rules::mix;
+use crate::engine::field::Field;
 
 /// Exact to 2^25 - 1; from there on a float of 4 bits and 21, that counts one in
 /// so many.

@@ -1,8 +1,8 @@
-//! The last N outcomes: a ring of slots, eight to an atomic word.
+//! The last N outcomes: a ring of places, eight to an atomic word.
 //!
 //! The breaker's word owns the ring: it says where the next outcome goes, how
-//! many slots count, and what the newest outcome is. That one, the *pending*
-//! outcome, is written to its slot by whoever comes along next, before the
+//! many places count, and what the newest outcome is. That one, the *pending*
+//! outcome, is written to its place by whoever comes along next, before the
 //! word moves on. Three rules keep word and ring one thing:
 //!
 //! 1. the word leaves a closed state only once its pending outcome is in the ring;
@@ -10,35 +10,35 @@
 //!    breaker's word has not moved;
 //! 3. each write gives the ring word a new version.
 //!
-//! By 1, a writer that is late (its word has moved on) finds the slot already written since
+//! By 1, a writer that is late (its word has moved on) finds the place already written since
 //! it looked; by 3, its CAS then fails. By 2, it had not looked later than that.
 
 use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
-use crate::engine::field::Field;
 use crate::contract::outcome::{Counts, Outcome, Sample};
+use crate::engine::field::Field;
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
 
-/// Slots in a ring word, and bits in a slot.
-const SLOTS: u32 = 8;
-const SLOT_BITS: u32 = 4;
-const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
-const OUTCOMES: Field = Field::lowest(SLOTS * SLOT_BITS);
+/// Outcomes in a ring word, and bits for the kind of one.
+const PER_WORD: u32 = 8;
+const KIND_BITS: u32 = 4;
+const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
+const OUTCOMES: Field = Field::lowest(PER_WORD * KIND_BITS);
 const VERSION: Field = OUTCOMES.above(32);
 
 /// Ring words that lie in the block of the breaker's word.
 pub(crate) const NEAR_WORDS: usize = 15;
 
 /// The largest window that fits in them.
-pub(crate) const NEAR_SIZE: u32 = NEAR_WORDS as u32 * SLOTS;
+pub(crate) const NEAR_SIZE: u32 = NEAR_WORDS as u32 * PER_WORD;
 
-/// What a slot says of an outcome; zero is a fast success.
+/// What kind of outcome it was, in four bits; zero is a fast success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(u32);
+pub(crate) struct Kind(u32);
 
-impl Slot {
+impl Kind {
     pub(crate) const FAST_SUCCESS: Self = Self(0);
     /// Every other value.
     pub(crate) const BAD: [Self; 5] = [
@@ -52,7 +52,7 @@ impl Slot {
     const TIMEOUT: u32 = 0b010;
     const SLOW: u32 = 0b100;
 
-    /// The slot of an outcome whose duration does not matter; `None` if it is
+    /// The kind of an outcome whose duration does not matter; `None` if it is
     /// ignored.
     #[inline]
     pub(crate) const fn of_untimed(outcome: Outcome) -> Option<Self> {
@@ -64,7 +64,7 @@ impl Slot {
         }
     }
 
-    /// The slot of a sample; `None` if its outcome is one that no window holds.
+    /// The kind of a sample; `None` if its outcome is one that no window holds.
     pub(crate) fn of(sample: Sample) -> Option<Self> {
         let slow = if sample.slow { Self::SLOW } else { 0 };
         Self::of_untimed(sample.outcome).map(|Self(kind)| Self(kind | slow))
@@ -90,7 +90,7 @@ impl Slot {
         self.0 & Self::FAILURE != 0
     }
 
-    pub(crate) fn sample(self) -> Sample {
+    pub(crate) fn unpack(self) -> Sample {
         Sample {
             outcome: match (self.is_failure(), self.0 & Self::TIMEOUT != 0) {
                 (false, _) => Outcome::Success,
@@ -125,7 +125,7 @@ impl Slot {
         ]
     }
 
-    /// Counts of this slot alone.
+    /// Counts of one outcome of this kind.
     pub(crate) fn counts(self) -> Counts {
         let has = |bit| u32::from(self.0 & bit != 0);
         Counts {
@@ -152,7 +152,7 @@ pub(crate) struct Far(OnceBox<Segment>);
 impl Far {
     /// Makes room for a window of `size`.
     pub(crate) fn reserve(&self, size: u32) {
-        let mut lacking = (size.div_ceil(SLOTS) as usize).saturating_sub(NEAR_WORDS);
+        let mut lacking = (size.div_ceil(PER_WORD) as usize).saturating_sub(NEAR_WORDS);
         let mut link = &self.0;
         while lacking > 0 {
             let segment = link.get_or_init(|| {
@@ -180,21 +180,21 @@ pub(crate) struct Near<'a>(pub(crate) &'a [AtomicU64; NEAR_WORDS]);
 impl<'a> Near<'a> {
     #[inline]
     fn word(self, position: u32) -> Option<&'a AtomicU64> {
-        self.0.get((position / SLOTS) as usize)
+        self.0.get((position / PER_WORD) as usize)
     }
 
-    /// As [`Ring::slot`]; `None` if it is not near.
+    /// As [`Ring::kind_at`]; `None` if it is not near.
     #[inline]
-    pub(crate) fn slot(self, position: u32) -> Option<Slot> {
+    pub(crate) fn kind_at(self, position: u32) -> Option<Kind> {
         // Relaxed: the load of the breaker's word comes before, and its CAS
         // validates what was read in between.
-        Some(slot_of(self.word(position)?.load(Relaxed), position))
+        Some(kind_in(self.word(position)?.load(Relaxed), position))
     }
 
     /// As [`Ring::write`]; `None` if it is not near, or the breaker's word has moved.
     #[inline]
-    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> Option<()> {
-        write(self.word(position)?, position, slot, current).then_some(())
+    pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> Option<()> {
+        write(self.word(position)?, position, kind, current).then_some(())
     }
 }
 
@@ -207,11 +207,11 @@ pub(crate) struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    /// The ring word that holds the slot at `position`.
+    /// The ring word that holds the outcome at `position`.
     fn word(self, position: u32) -> &'a AtomicU64 {
         match self.near.word(position) {
             Some(word) => word,
-            None => self.far_word((position / SLOTS) as usize - NEAR_WORDS),
+            None => self.far_word((position / PER_WORD) as usize - NEAR_WORDS),
         }
     }
 
@@ -229,28 +229,28 @@ impl<'a> Ring<'a> {
         unreachable!("room is made before a word moves to a larger window")
     }
 
-    /// The slot at `position`, for a reader that only loads. Acquire: pairs
+    /// The kind of the outcome at `position`, for a reader that only loads. Acquire: pairs
     /// with the CAS in `write`; whoever sees a later outcome finds, in a look at the
     /// breaker's word after this one, that it has moved.
-    pub(crate) fn look_at(self, position: u32) -> Slot {
-        slot_of(self.word(position).load(Acquire), position)
+    pub(crate) fn look_at(self, position: u32) -> Kind {
+        kind_in(self.word(position).load(Acquire), position)
     }
 
-    /// The slot at `position`. Relaxed: the load of the breaker's word comes
+    /// The kind of the outcome at `position`. Relaxed: the load of the breaker's word comes
     /// before, and its CAS validates what was read in between.
-    pub(crate) fn slot(self, position: u32) -> Slot {
-        slot_of(self.word(position).load(Relaxed), position)
+    pub(crate) fn kind_at(self, position: u32) -> Kind {
+        kind_in(self.word(position).load(Relaxed), position)
     }
 
-    /// Writes the pending outcome `slot` to its place, unless it is there. Gives up, and says
+    /// Writes the pending outcome `kind` to its place, unless it is there. Gives up, and says
     /// false, when the breaker's word is not `current` any more: it may become so again by
     /// two reconfigurations, and must not then be moved by whoever has not written.
     #[must_use = "a word may not be left whose pending outcome is not in the ring"]
-    pub(crate) fn write(self, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
-        write(self.word(position), position, slot, current)
+    pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
+        write(self.word(position), position, kind, current)
     }
 
-    /// The outcomes of all ring words in order. Relaxed: as in `slot`.
+    /// The outcomes of all ring words in order. Relaxed: as in `kind_at`.
     fn outcomes(self) -> impl Iterator<Item = u64> {
         self.near
             .0
@@ -259,55 +259,55 @@ impl<'a> Ring<'a> {
             .map(|word| OUTCOMES.get(word.load(Relaxed)))
     }
 
-    /// Counts the first `end` slots.
+    /// Counts the first `end` outcomes.
     pub(crate) fn counts(self, end: u32) -> Counts {
-        let whole = (end / SLOTS) as usize;
-        let mut tally = Tally::default();
+        let whole = (end / PER_WORD) as usize;
+        let mut lanes = Lanes::default();
         self.outcomes()
             .take(whole)
-            .for_each(|outcomes| tally.add(outcomes));
-        if !end.is_multiple_of(SLOTS) {
+            .for_each(|outcomes| lanes.add(outcomes));
+        if !end.is_multiple_of(PER_WORD) {
             let rest = self.outcomes().nth(whole).unwrap_or(0);
-            tally.add(rest & lowest_slots(end % SLOTS));
+            lanes.add(rest & lowest_places(end % PER_WORD));
         }
-        tally.counts(end)
+        lanes.counts(end)
     }
 
-    /// Whether all slots in `start..end` are failures.
+    /// Whether all outcomes in `start..end` are failures.
     pub(crate) fn all_failures(self, start: u32, end: u32) -> bool {
-        let first = start / SLOTS;
-        (first..end.div_ceil(SLOTS))
+        let first = start / PER_WORD;
+        (first..end.div_ceil(PER_WORD))
             .zip(self.outcomes().skip(first as usize))
             .all(|(index, outcomes)| {
-                let base = index * SLOTS;
-                let below = lowest_slots(end.saturating_sub(base).min(SLOTS));
-                let above = lowest_slots(start.saturating_sub(base).min(SLOTS));
+                let base = index * PER_WORD;
+                let below = lowest_places(end.saturating_sub(base).min(PER_WORD));
+                let above = lowest_places(start.saturating_sub(base).min(PER_WORD));
                 let wanted = EACH & below & !above;
                 outcomes & wanted == wanted
             })
     }
 }
 
-/// The lowest bit of each slot of a ring word.
-const EACH: u64 = OUTCOMES.max() / SLOT_MASK;
+/// The lowest bit of each place of a ring word.
+const EACH: u64 = OUTCOMES.max() / KIND_MASK;
 
 /// Counts of failures, timeouts and slow calls over many ring words, eight
-/// slots at a time: each kind has a lane of eight four-bit counters.
+/// outcomes at a time: each kind has a lane of eight four-bit counters.
 #[derive(Default)]
-struct Tally {
-    lanes: [u64; 3],
-    /// How many words are in the lanes; at 15 they could overflow.
+struct Lanes {
+    each: [u64; 3],
+    /// How many words have been added; at 15 they could overflow.
     words: u32,
     totals: [u32; 3],
 }
 
-impl Tally {
+impl Lanes {
     #[inline]
     fn add(&mut self, outcomes: u64) {
         if self.words == 15 {
             self.fold();
         }
-        for (kind, lane) in self.lanes.iter_mut().enumerate() {
+        for (kind, lane) in self.each.iter_mut().enumerate() {
             *lane += outcomes >> kind & EACH;
         }
         self.words += 1;
@@ -315,8 +315,8 @@ impl Tally {
 
     fn fold(&mut self) {
         const HALF: u64 = 0x0F0F_0F0F;
-        for (total, lane) in self.totals.iter_mut().zip(&mut self.lanes) {
-            let pairs = (*lane & HALF) + (*lane >> SLOT_BITS & HALF);
+        for (total, lane) in self.totals.iter_mut().zip(&mut self.each) {
+            let pairs = (*lane & HALF) + (*lane >> KIND_BITS & HALF);
             // Four bytes of at most 30 each, summed up in the topmost of the product.
             *total += ((pairs * 0x0101_0101) >> 24 & 0xFF) as u32;
             *lane = 0;
@@ -337,11 +337,11 @@ impl Tally {
 }
 
 #[inline]
-fn write(word: &AtomicU64, position: u32, slot: Slot, current: impl Fn() -> bool) -> bool {
+fn write(word: &AtomicU64, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
     // Acquire: pairs with the CAS below. Whoever sees a later outcome here
     // finds in `current` that the breaker's word has moved.
     let seen = word.load(Acquire);
-    let change = u64::from(slot_of(seen, position).0 ^ slot.0);
+    let change = u64::from(kind_in(seen, position).0 ^ kind.0);
     if change == 0 {
         return true;
     }
@@ -363,15 +363,15 @@ pub(crate) fn near_words() -> [AtomicU64; NEAR_WORDS] {
 
 #[inline]
 const fn shift(position: u32) -> u32 {
-    position % SLOTS * SLOT_BITS
+    position % PER_WORD * KIND_BITS
 }
 
 #[inline]
-const fn slot_of(word: u64, position: u32) -> Slot {
-    Slot((word >> shift(position) & SLOT_MASK) as u32)
+const fn kind_in(word: u64, position: u32) -> Kind {
+    Kind((word >> shift(position) & KIND_MASK) as u32)
 }
 
-/// A mask of the lowest `count` slots, at most eight.
-const fn lowest_slots(count: u32) -> u64 {
-    (1 << (count * SLOT_BITS)) - 1
+/// A mask of the lowest `count` places, at most eight.
+const fn lowest_places(count: u32) -> u64 {
+    (1 << (count * KIND_BITS)) - 1
 }

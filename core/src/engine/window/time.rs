@@ -16,29 +16,31 @@ use core::time::Duration;
 
 use once_cell::race::OnceBox;
 
-use crate::engine::field::{Field, seldom};
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::Window;
-use crate::engine::lines::{CELLS, Line, lines};
 use crate::contract::outcome::Counts;
 use crate::contract::snapshot::Bucket;
-use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard, shards};
+use crate::engine::field::{Field, seldom};
+use crate::engine::lines::{CELLS, Line, lines};
+use crate::engine::sync::{
+    AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard, shards,
+};
 use crate::engine::window::cell::{Tag, Tagged};
-use crate::engine::window::count::Slot;
+use crate::engine::window::count::Kind;
 use crate::engine::window::ruler::{FIRST_TICK, Ruler};
 
 /// How far the ticks jump when their length changes, so that whoever still counts by
 /// the old length is behind: more than may pass while a thread changes the breaker's word.
 const JUMP: u64 = 1 << 16;
 
-/// The words of a config slot.
+/// The words of a config side.
 const WIDTH: usize = 0;
 const ORIGIN: usize = 1;
 const LENGTH: usize = 2;
 const BUCKETS: usize = 3;
 /// What [`Timeline::is_quiet`] reads.
 const QUIET: usize = 4;
-const SLOT_WORDS: usize = 5;
+const SIDE_WORDS: usize = 5;
 
 const LIMIT: Field = Field::lowest(20);
 const QUIET_VERSION: Field = LIMIT.above(6);
@@ -52,7 +54,7 @@ pub(crate) struct Timeline {
     /// The latest tick in which anything was counted: a clock that steps back, or was read
     /// a while ago, does not make an earlier one of it.
     latest: AtomicU64,
-    slots: [[AtomicU64; SLOT_WORDS]; 2],
+    sides: [[AtomicU64; SIDE_WORDS]; 2],
     cells: Cells,
 }
 
@@ -71,7 +73,7 @@ struct Cells {
     larger: OnceBox<Cells>,
 }
 
-/// A cell for each value of a slot.
+/// A cell for each kind of outcome.
 const KINDS: usize = 8;
 
 impl Cells {
@@ -92,9 +94,9 @@ impl Cells {
     }
 
     #[inline]
-    fn bad(&self, tick: u64, slot: Slot) -> &AtomicU64 {
-        let cell = self.bucket(tick) * KINDS + slot.bits() as usize;
-        &self.bad[cell / CELLS].0[cell % CELLS]
+    fn bad(&self, tick: u64, kind: Kind) -> &AtomicU64 {
+        let cell = self.bucket(tick) * KINDS + kind.bits() as usize;
+        &self.bad[cell / CELLS][cell % CELLS]
     }
 
     #[inline]
@@ -102,16 +104,16 @@ impl Cells {
         let cell = self.bucket(tick);
         let lines = self.good.len() / self.shards;
         let first = (shard & (self.shards - 1)) * lines;
-        &self.good[first + cell / CELLS].0[cell % CELLS]
+        &self.good[first + cell / CELLS][cell % CELLS]
     }
 
     /// The bad outcomes of one tick, by kind.
     #[inline]
-    fn bad_counts(&self, tick: u64, tag: Tag) -> impl Iterator<Item = (Slot, u64)> {
+    fn bad_counts(&self, tick: u64, tag: Tag) -> impl Iterator<Item = (Kind, u64)> {
         // Acquire: pairs with the CAS in `Timeline::count`. SeqCst: see there.
-        Slot::BAD.into_iter().map(move |slot| {
-            let cell = self.bad(tick, slot).load(SeqCst);
-            (slot, Tagged::from_bits(cell).count(tag))
+        Kind::BAD.into_iter().map(move |kind| {
+            let cell = self.bad(tick, kind).load(SeqCst);
+            (kind, Tagged::from_bits(cell).count(tag))
         })
     }
 
@@ -120,11 +122,11 @@ impl Cells {
         let good = (0..self.shards).map(|shard| {
             // Acquire and SeqCst: as above.
             let cell = self.good(tick, shard).load(SeqCst);
-            (Slot::FAST_SUCCESS, Tagged::from_bits(cell).count(tag))
+            (Kind::FAST_SUCCESS, Tagged::from_bits(cell).count(tag))
         });
         good.chain(self.bad_counts(tick, tag))
-            .fold(Sums::default(), |sums, (slot, count)| {
-                sums.plus(Sums::of(slot, count))
+            .fold(Sums::default(), |sums, (kind, count)| {
+                sums.plus(Sums::of(kind, count))
             })
     }
 
@@ -143,7 +145,7 @@ impl Cells {
         let mut cells = self;
         while (cells.buckets as u64) < buckets {
             seldom();
-            // A number of buckets that no room was made for is of a slot filled meanwhile.
+            // A number of buckets that no room was made for is of a side filled meanwhile.
             match cells.larger.get() {
                 Some(larger) => cells = larger,
                 None => break,
@@ -163,23 +165,23 @@ pub(crate) enum Counted {
 }
 
 impl Timeline {
-    /// A timeline whose clock is at zero. Both slots go by `window`.
+    /// A timeline whose clock is at zero. Both sides go by `window`.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(length: Duration, buckets: u32) -> Self {
         let timeline = Self {
             latest: AtomicU64::new(FIRST_TICK),
-            slots: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
+            sides: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
             cells: Cells::new(buckets.next_power_of_two() as usize),
         };
-        for slot in 0..2 {
-            timeline.write(slot, length, buckets, FIRST_TICK);
+        for side in 0..2 {
+            timeline.write(side, length, buckets, FIRST_TICK);
         }
         timeline
     }
 
-    fn write(&self, slot: usize, length: Duration, buckets: u32, origin: u64) {
-        let [to_width, to_origin, to_length, to_buckets, quiet] = &self.slots[slot];
+    fn write(&self, side: usize, length: Duration, buckets: u32, origin: u64) {
+        let [to_width, to_origin, to_length, to_buckets, quiet] = &self.sides[side];
         for (word, value) in [
             (to_width, Ruler::width(length, buckets)),
             (to_origin, origin),
@@ -189,52 +191,52 @@ impl Timeline {
             // not quiet, since the limit is zero.
             (
                 quiet,
-                next_quiet(self.read(slot, QUIET), Tag::from_bits(0), 0),
+                next_quiet(self.read(side, QUIET), Tag::from_bits(0), 0),
             ),
         ] {
             // Release: pairs with `read`; whoever sees this value also sees that the
-            // breaker's word has left the slot.
+            // breaker's word has left the side.
             word.store(value, Release);
         }
     }
 
     #[inline]
-    fn read(&self, slot: usize, word: usize) -> u64 {
+    fn read(&self, side: usize, word: usize) -> u64 {
         // Acquire: pairs with `write`, and with `be_quiet`.
-        self.slots[slot][word].load(Acquire)
+        self.sides[side][word].load(Acquire)
     }
 
     #[inline]
-    fn ruler(&self, slot: usize) -> Ruler {
+    fn ruler(&self, side: usize) -> Ruler {
         Ruler {
-            width: self.read(slot, WIDTH).max(1),
-            origin: self.read(slot, ORIGIN),
+            width: self.read(side, WIDTH).max(1),
+            origin: self.read(side, ORIGIN),
         }
     }
 
-    fn cells(&self, slot: usize) -> &Cells {
-        self.cells.for_buckets(self.read(slot, BUCKETS))
+    fn cells(&self, side: usize) -> &Cells {
+        self.cells.for_buckets(self.read(side, BUCKETS))
     }
 }
 
 impl Timeline {
-    /// Fills a slot that the breaker's word does not go with. The ticks go on as they are if
-    /// the other slot has this very window (`keeps`), else with a jump.
-    pub(crate) fn fill(&self, slot: usize, window: (Duration, u32), keeps: bool, now: u64) {
+    /// Fills a side that the breaker's word does not go with. The ticks go on as they are if
+    /// the other side has this very window (`keeps`), else with a jump.
+    pub(crate) fn fill(&self, side: usize, window: (Duration, u32), keeps: bool, now: u64) {
         let (length, buckets) = window;
         let origin = if keeps {
-            self.read(1 - slot, ORIGIN)
+            self.read(1 - side, ORIGIN)
         } else {
             let next = self.latest.load(Acquire).wrapping_add(JUMP);
             next.wrapping_sub(now / Ruler::width(length, buckets))
         };
         self.cells.reserve(buckets.next_power_of_two() as usize);
-        self.write(slot, length, buckets, origin);
+        self.write(side, length, buckets, origin);
     }
 
     /// Makes the tick at `now` the latest, unless there is a later one.
-    pub(crate) fn start(&self, slot: usize, now: u64) {
-        if let Some(later) = self.ruler(slot).later(self.latest.load(Acquire), now) {
+    pub(crate) fn start(&self, side: usize, now: u64) {
+        if let Some(later) = self.ruler(side).later(self.latest.load(Acquire), now) {
             self.raise(later);
         }
     }
@@ -248,28 +250,28 @@ impl Timeline {
         raised.map_or_else(|later| later, |_| tick)
     }
 
-    /// The window of a slot.
-    pub(crate) fn window(&self, slot: usize) -> Window {
-        let length = Duration::from_nanos(self.read(slot, LENGTH));
-        Window::time(length, self.read(slot, BUCKETS) as u32)
+    /// The window of a side.
+    pub(crate) fn window(&self, side: usize) -> Window {
+        let length = Duration::from_nanos(self.read(side, LENGTH));
+        Window::time(length, self.read(side, BUCKETS) as u32)
     }
 
     /// Counts so many outcomes of `generation` at `now`. `is_current` tells whether the
-    /// breaker's word still goes with the generation and the slot.
+    /// breaker's word still goes with the generation and the side.
     ///
     /// A cell with an older count is taken over. One with a newer count tells that
     /// this call is late; or it was left by another length of ticks, or by one that was late.
     pub(crate) fn count(
         &self,
-        slot: usize,
+        side: usize,
         generation: u32,
-        outcomes: (Slot, u64),
+        outcomes: (Kind, u64),
         now: u64,
         is_current: impl Fn() -> bool,
     ) -> Counted {
         let (outcome, how_many) = outcomes;
-        let ruler = self.ruler(slot);
-        let cells = self.cells(slot);
+        let ruler = self.ruler(side);
+        let cells = self.cells(side);
         let mut backoff = Backoff::new();
         loop {
             // Acquire: pairs with the raise below; whoever counts in a tick sees those before it.
@@ -312,7 +314,7 @@ impl Timeline {
 
     /// Whether no ratio can be reached now that `outcome` is counted in `tick`.
     ///
-    /// A slot is quiet, from an evaluation in this tick on until the tick ends, as long as
+    /// A side is quiet, from an evaluation in this tick on until the tick ends, as long as
     /// the tick has fewer bad outcomes than the limit that the evaluation
     /// found ([`be_quiet`](Self::be_quiet)). Within a tick no outcome leaves the window. Then
     /// - a success can only lower a ratio, or be the one that reaches `min_calls`;
@@ -320,85 +322,85 @@ impl Timeline {
     /// - a bad outcome can reach one only if it is the limit's.
     ///
     /// The first outcome of a tick, for which older ones have left the window, finds the tag of
-    /// another tick; and a slot that was filled anew has no limit. Both are evaluated. So is one that
+    /// another tick; and a side that was filled anew has no limit. Both are evaluated. So is one that
     /// was counted as its tick ended: an evaluation in the next tick may have missed it.
     #[inline]
-    pub(crate) fn is_quiet(&self, slot: usize, generation: u32, outcome: Slot, tick: u64) -> bool {
+    pub(crate) fn is_quiet(&self, side: usize, generation: u32, outcome: Kind, tick: u64) -> bool {
         let tag = Tag::of(generation, tick);
-        let quiet = self.read(slot, QUIET);
+        let quiet = self.read(side, QUIET);
         // Acquire: pairs with the raise. SeqCst: see `count`.
         if Tag::from_bits(QUIET_TAG.get(quiet)) != tag || self.latest.load(SeqCst) != tick {
             return false;
         }
         let limit = LIMIT.get(quiet);
-        limit > 0 && (!outcome.is_bad() || self.bad_in(slot, tick, tag) < limit)
+        limit > 0 && (!outcome.is_bad() || self.bad_in(side, tick, tag) < limit)
     }
 
-    fn bad_in(&self, slot: usize, tick: u64, tag: Tag) -> u64 {
-        let cells = self.cells(slot);
+    fn bad_in(&self, side: usize, tick: u64, tag: Tag) -> u64 {
+        let cells = self.cells(side);
         cells.bad_counts(tick, tag).map(|(_, count)| count).sum()
     }
 
     /// What the window of `generation` holds at `now`, or in the latest tick if that is later.
-    pub(crate) fn counts(&self, slot: usize, generation: u32, now: u64) -> Counts {
-        let tick = self.tick(slot, now);
+    pub(crate) fn counts(&self, side: usize, generation: u32, now: u64) -> Counts {
+        let tick = self.tick(side, now);
         let of_ticks = self
-            .ticks(slot, tick)
-            .map(|tick| self.sums(slot, generation, tick));
+            .ticks(side, tick)
+            .map(|tick| self.sums(side, generation, tick));
         of_ticks.fold(Sums::default(), Sums::plus).counts()
     }
 
     /// The window's buckets that hold anything, oldest first.
-    pub(crate) fn buckets(&self, slot: usize, generation: u32, now: u64) -> Vec<Bucket> {
-        let ruler = self.ruler(slot);
-        self.ticks(slot, self.tick(slot, now))
+    pub(crate) fn buckets(&self, side: usize, generation: u32, now: u64) -> Vec<Bucket> {
+        let ruler = self.ruler(side);
+        self.ticks(side, self.tick(side, now))
             .map(|tick| Bucket {
                 age: Duration::from_nanos(ruler.age(tick, now)),
-                counts: self.sums(slot, generation, tick).counts(),
+                counts: self.sums(side, generation, tick).counts(),
             })
             .filter(|bucket| bucket.counts.samples > 0)
             .collect()
     }
 
-    fn tick(&self, slot: usize, now: u64) -> u64 {
+    fn tick(&self, side: usize, now: u64) -> u64 {
         let latest = self.latest.load(Acquire);
-        self.ruler(slot).later(latest, now).unwrap_or(latest)
+        self.ruler(side).later(latest, now).unwrap_or(latest)
     }
 
     /// The ticks of a window that ends with `tick`, oldest first.
-    fn ticks(&self, slot: usize, tick: u64) -> impl Iterator<Item = u64> {
-        let buckets = self.read(slot, BUCKETS);
+    fn ticks(&self, side: usize, tick: u64) -> impl Iterator<Item = u64> {
+        let buckets = self.read(side, BUCKETS);
         (0..buckets).rev().map(move |back| tick.wrapping_sub(back))
     }
 
-    fn sums(&self, slot: usize, generation: u32, tick: u64) -> Sums {
-        let cells = self.cells(slot);
+    fn sums(&self, side: usize, generation: u32, tick: u64) -> Sums {
+        let cells = self.cells(side);
         cells.sums(tick, Tag::of(generation, tick))
     }
 
     /// Looks at the window in the latest tick, for an evaluation.
-    pub(crate) fn look(&self, slot: usize, generation: u32) -> Look {
-        let quiet = self.read(slot, QUIET);
+    pub(crate) fn look(&self, side: usize, generation: u32) -> Look {
+        let quiet = self.read(side, QUIET);
         let tick = self.latest.load(Acquire);
         let tag = Tag::of(generation, tick);
         let sums = self
-            .ticks(slot, tick)
-            .map(|tick| self.sums(slot, generation, tick));
+            .ticks(side, tick)
+            .map(|tick| self.sums(side, generation, tick));
         Look {
             quiet,
             tag,
-            bad: self.bad_in(slot, tick, tag),
+            bad: self.bad_in(side, tick, tag),
             counts: sums.fold(Sums::default(), Sums::plus).counts(),
         }
     }
 
     /// Says that it takes `slack` more bad outcomes than at this look to reach a ratio. To be
-    /// called only while the word goes with the slot: so the slot's words are
+    /// called only while the word goes with the side: so the side's words are
     /// those that the slack is by, or have been changed since, and nothing happens.
     ///
     /// False if another evaluation has come between, which may have missed what this one saw.
     #[must_use = "what another evaluation has missed must be looked at again"]
-    pub(crate) fn be_quiet(&self, slot: usize, look: &Look, slack: u32) -> bool {
+    pub(crate) fn be_quiet(&self, side: usize, look: &Look, slack: u32) -> bool {
         let limit = if slack == 0 {
             0
         } else {
@@ -406,7 +408,7 @@ impl Timeline {
         };
         let quiet = next_quiet(look.quiet, look.tag, limit);
         // Release: pairs with `read`.
-        self.slots[slot][QUIET]
+        self.sides[side][QUIET]
             .compare_exchange(look.quiet, quiet, AcqRel, Relaxed)
             .is_ok()
     }
@@ -422,9 +424,9 @@ impl Timeline {
     pub(crate) fn refill(&self, generation: u32, tick: u64, counts: Counts) {
         let tag = Tag::of(generation, tick);
         let cells = self.cells(0);
-        for (slot, count) in Slot::kinds_of(counts) {
-            let cell = if slot.is_bad() {
-                cells.bad(tick, slot)
+        for (kind, count) in Kind::kinds_of(counts) {
+            let cell = if kind.is_bad() {
+                cells.bad(tick, kind)
             } else {
                 cells.good(tick, 0)
             };
@@ -468,9 +470,9 @@ impl Sums {
         }
     }
 
-    /// `count` outcomes of the kind of a slot.
-    fn of(slot: Slot, count: u64) -> Self {
-        let one = slot.counts();
+    /// `count` outcomes of one kind.
+    fn of(kind: Kind, count: u64) -> Self {
+        let one = kind.counts();
         Self {
             samples: count,
             failures: u64::from(one.failures) * count,

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use cutout::classify::ErrorsBy;
 use cutout::adapters::http::HttpStatus;
 use cutout::adapters::tower::BreakerLayer;
+use cutout::classify::ErrorsBy;
 use cutout::{CallError, Cause, Outcome, Rejected, State};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Empty};

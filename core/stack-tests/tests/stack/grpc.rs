@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, BufMut};
-use cutout::classify::ErrorsBy;
 use cutout::adapters::http::GrpcStatus;
 use cutout::adapters::tower::BreakerLayer;
+use cutout::classify::ErrorsBy;
 use cutout::{CallError, Cause, Outcome, Rejected, State};
 use futures_util::stream::{self, Stream, StreamExt};
 use http::uri::PathAndQuery;
