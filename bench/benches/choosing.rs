@@ -2,24 +2,23 @@
 //! of the bare map: `cargo bench --bench choosing`.
 
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::Arc;
 
-use criterion::Criterion;
 use cutout::registry::{Registry, RegistryConfig};
 use cutout::router::{Attempts, Policy, Router, RouterConfig, Target};
 use cutout::{Breaker, ConfigError, Window};
-use cutout_bench::{arguments, cell};
+use cutout_bench::cell::{self, Cell};
 
 const KEYS: u64 = 100_000;
 
 const AMONG: [(&str, u64); 2] = [("all", KEYS), ("64", 64)];
 
-fn main() {
-    arguments::leave_to_criterion();
-    let mut criterion = Criterion::default().configure_from_args();
-    choices(&mut criterion);
-    lookups(&mut criterion);
-    criterion.final_summary();
+fn main() -> ExitCode {
+    let mut cells = choices();
+    cells.extend(lookups());
+    let about = "The router among 8 targets, the registry among 100,000 keys, under criterion";
+    cell::main("choosing", about, cells)
 }
 
 /// A breaker whose window is full of successes.
@@ -37,14 +36,16 @@ fn fill(breaker: &Breaker) {
 }
 
 /// A choice and the end of its call, for a request of its own.
-fn choices(criterion: &mut Criterion) {
-    let mut group = cell::group(criterion, "choosing/8", 1);
-    let breaker = healthy().expect("the config is legal");
-    group.bench_function("breaker-alone", |bencher| {
-        bencher.iter(|| {
-            black_box(&breaker)
-                .allow_owned()
-                .map(|permit| permit.success())
+fn choices() -> Vec<Cell> {
+    const GROUP: &str = "choosing/8";
+    let alone = Cell::new(GROUP, "breaker-alone", |group, name| {
+        let breaker = healthy().expect("the config is legal");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                black_box(&breaker)
+                    .allow_owned()
+                    .map(|permit| permit.success())
+            });
         });
     });
     let cases = [
@@ -56,19 +57,21 @@ fn choices(criterion: &mut Criterion) {
         ("least-in-flight", Policy::LeastInFlight, 0),
         ("sticky", Policy::Sticky, 0),
     ];
-    for (name, policy, open) in cases {
-        let router = router(policy, open);
-        let mut key = 0;
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| {
-                key += 1;
-                let mut attempts = Attempts::for_hash(key);
-                let chosen = black_box(&router).choose(&mut attempts);
-                chosen.map(|choice| choice.success())
+    let cell = |(name, policy, open)| {
+        Cell::new(GROUP, name, move |group, name| {
+            let router = router(policy, open);
+            let mut key = 0;
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| {
+                    key += 1;
+                    let mut attempts = Attempts::for_hash(key);
+                    let chosen = black_box(&router).choose(&mut attempts);
+                    chosen.map(|choice| choice.success())
+                });
             });
-        });
-    }
-    group.finish();
+        })
+    };
+    [alone].into_iter().chain(cases.map(cell)).collect()
 }
 
 /// Eight targets of unequal weights, the first ones open.
@@ -90,22 +93,40 @@ fn router(policy: Policy, open: usize) -> Router<u32> {
 
 /// A lookup and a call, of keys at random among all and among a few. Both are filled breaker by breaker, as keys
 /// come in, so that they lie in memory in the same way.
-fn lookups(criterion: &mut Criterion) {
-    let mut group = cell::group(criterion, "lookup/100000", 1);
-    let map = papaya::HashMap::new();
-    for key in 0..KEYS {
-        map.pin()
-            .insert(key, healthy().expect("the config is legal"));
-    }
-    for (among, keys) in AMONG {
-        let mut draw = draw(keys);
-        group.bench_function(format!("map-{among}"), |bencher| {
-            bencher.iter(|| {
-                let breaker = map.pin().get(&draw()).map(Arc::clone)?;
-                breaker.allow().ok().map(|permit| permit.success())
+fn lookups() -> impl Iterator<Item = Cell> {
+    const GROUP: &str = "lookup/100000";
+    let in_map = AMONG.map(|(among, keys)| {
+        Cell::new(GROUP, format!("map-{among}"), move |group, name| {
+            let map = papaya::HashMap::new();
+            for key in 0..KEYS {
+                map.pin()
+                    .insert(key, healthy().expect("the config is legal"));
+            }
+            let mut draw = draw(keys);
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| {
+                    let breaker = map.pin().get(&draw()).map(Arc::clone)?;
+                    breaker.allow().ok().map(|permit| permit.success())
+                });
             });
-        });
-    }
+        })
+    });
+    let in_registry = AMONG.map(|(among, keys)| {
+        Cell::new(GROUP, format!("registry-{among}"), move |group, name| {
+            let registry = registry();
+            let mut draw = draw(keys);
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| {
+                    let breaker = registry.get_or_create(&draw()).ok()?;
+                    breaker.allow().ok().map(|permit| permit.success())
+                });
+            });
+        })
+    });
+    in_map.into_iter().chain(in_registry)
+}
+
+fn registry() -> Registry<u64> {
     let config = RegistryConfig {
         breaker: healthy().expect("the config is legal").config(),
         max_keys: KEYS as usize,
@@ -117,16 +138,7 @@ fn lookups(criterion: &mut Criterion) {
         let breaker = registry.get_or_create(&key).expect("there is room");
         fill(&breaker);
     }
-    for (among, keys) in AMONG {
-        let mut draw = draw(keys);
-        group.bench_function(format!("registry-{among}"), |bencher| {
-            bencher.iter(|| {
-                let breaker = registry.get_or_create(&draw()).ok()?;
-                breaker.allow().ok().map(|permit| permit.success())
-            });
-        });
-    }
-    group.finish();
+    registry
 }
 
 /// Keys below `keys`, in an order that no prefetcher follows.

@@ -1,33 +1,25 @@
 //! The hot path beside its floors, in one run: `cargo bench --bench hot_path`.
 
-use criterion::Criterion;
-use cutout_bench::subject::{floors, ours};
-use cutout_bench::workload::{Load, Style, Workload};
-use cutout_bench::{arguments, cell};
+use std::process::ExitCode;
 
-fn main() {
-    arguments::leave_to_criterion();
-    let mut criterion = Criterion::default().configure_from_args();
-    for threads in [1, 2] {
-        floors_and_calls(&mut criterion, threads);
-    }
-    criterion.final_summary();
+use cutout_bench::cast::{floors, ours};
+use cutout_bench::cell::{self, Cell};
+use cutout_bench::workload::{Load, Style, Workload};
+
+fn main() -> ExitCode {
+    let cells = [1, 2].into_iter().flat_map(floors_and_calls);
+    let about = "This crate beside its floors, under criterion";
+    cell::main("hot_path", about, cells.collect())
 }
 
-fn floors_and_calls(criterion: &mut Criterion, threads: usize) {
-    let mut group = cell::group(criterion, &format!("hot_path/{threads}"), threads);
-    for floor in floors() {
-        cell::bench(
-            &mut group,
-            floor.name,
-            &floor,
-            Workload::new(Load::Floor),
-            threads,
-        );
-    }
+fn floors_and_calls(threads: usize) -> Vec<Cell> {
+    let cell = |name, entry, workload| {
+        let group = format!("hot_path/{threads}");
+        Cell::of(group, name, entry, workload, threads)
+    };
     let healthy = Workload::new(Load::Healthy);
     let failing = |percent| Workload::new(Load::Failing(percent));
-    for (name, workload) in [
+    let calls = [
         ("state", healthy.style(Style::Look)),
         ("healthy", healthy),
         ("healthy-slow-rule", healthy.slow_rule()),
@@ -41,8 +33,9 @@ fn floors_and_calls(criterion: &mut Criterion, threads: usize) {
         ),
         ("rejecting", Workload::new(Load::Rejecting)),
         ("half-open-storm", Workload::new(Load::HalfOpenStorm)),
-    ] {
-        cell::bench(&mut group, name, &ours(), workload, threads);
-    }
-    group.finish();
+    ];
+    let floors = floors().into_iter();
+    let floors = floors.map(|floor| cell(floor.name, floor, Workload::new(Load::Floor)));
+    let calls = calls.map(|(name, workload)| cell(name, ours(), workload));
+    floors.chain(calls).collect()
 }

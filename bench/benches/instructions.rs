@@ -8,8 +8,8 @@
 mod calls {
     use std::hint::black_box;
 
+    use cutout_bench::cast::ours;
     use cutout_bench::stage::Stage;
-    use cutout_bench::subject::ours;
     use cutout_bench::workload::{Load, Style, Workload};
     use gungraun::prelude::*;
     use gungraun::{Callgrind, EventKind};
@@ -24,7 +24,7 @@ mod calls {
     }
 
     fn stage(workload: Workload) -> Box<dyn Stage> {
-        (ours().stage)(workload).expect("this crate can do them all")
+        ours().stage(workload).expect("this crate can do them all")
     }
 
     /// At most so many instructions a call, the loop around it included: what was counted

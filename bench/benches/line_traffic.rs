@@ -5,14 +5,15 @@ use cutout_bench::arguments::Arguments;
 use cutout_bench::traffic::{self, MACHINES, Machine, Traffic};
 
 fn main() -> Result<(), String> {
-    let arguments = Arguments::of_process();
-    if !arguments.has("--bench") || arguments.has("--test") || arguments.has("--report") {
+    let about = "Line writes per call, and what they predict for more cores";
+    let arguments = Arguments::of_process("line_traffic", about);
+    if !arguments.measures() {
         return Ok(());
     }
     let selected = traffic::workloads()
         .into_iter()
         .filter(|workload| arguments.selects(&format!("line_traffic/{workload}")));
-    if arguments.has("--list") {
+    if arguments.has("list") {
         selected.for_each(|workload| println!("line_traffic/{workload}: benchmark"));
         return Ok(());
     }

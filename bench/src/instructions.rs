@@ -9,6 +9,8 @@ use crate::arguments::{self, Arguments};
 /// The version that the runner must have.
 const VERSION: &str = env!("VERSION_gungraun");
 
+const ABOUT: &str = "Instructions per call, counted by callgrind, with limits";
+
 /// Returns if the counts can run with the command line as it is.
 ///
 /// Else it either runs this program again with the arguments that the counts
@@ -19,8 +21,8 @@ pub fn prepare() {
     if given.next().is_some_and(|first| first == "--gungraun-run") {
         return;
     }
-    let parsed = Arguments::of_process();
-    if parsed.has("--test") || parsed.has("--report") || !parsed.has("--bench") {
+    let parsed = Arguments::of_process("instructions", ABOUT);
+    if !parsed.measures() {
         exit(0);
     }
     if let Some(missing) = missing() {
@@ -52,15 +54,16 @@ fn missing() -> Option<String> {
 /// What the counts know of a command line, in their words.
 fn known(parsed: &Arguments) -> Vec<String> {
     let mut known = vec!["--bench".to_string()];
-    for option in ["--save-baseline", "--baseline"] {
+    for option in ["save-baseline", "baseline"] {
         if let Some(name) = parsed.value(option) {
+            let option = format!("--{option}");
             // Names of counts' baselines have no other characters.
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let name: String = name.chars().map(plain).collect();
             known.push(format!("{option}={name}"));
         }
     }
-    if parsed.has("--list") {
+    if parsed.has("list") {
         known.push("--list".into());
     }
     // Theirs are patterns for the whole name, and they take one.
@@ -74,14 +77,9 @@ mod tests {
 
     #[test]
     fn the_counts_are_told_what_they_know() {
-        let parsed = Arguments {
-            options: vec![
-                ("--bench".into(), None),
-                ("--quick".into(), None),
-                ("--save-baseline".into(), Some("v1.0".into())),
-            ],
-            filters: vec!["healthy".into()],
-        };
+        let line = "--bench --quick --save-baseline v1.0 healthy";
+        let parsed = Arguments::parse("instructions", "", line.split(' ').map(Into::into));
+        let parsed = parsed.expect("all are known");
         assert_eq!(
             known(&parsed),
             ["--bench", "--save-baseline=v1_0", "*healthy*"]

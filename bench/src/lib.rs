@@ -1,13 +1,15 @@
 //! One set of workloads, run against `cutout` and its peers.
 //!
-//! [`workload`] says what is measured, [`subject`] who is measured, and
+//! [`workload`] says what is measured, [`cast`] who is measured, and
 //! [`stage`] runs one on the other on any number of threads. The bench targets are
 //! readers of these three: criterion ([`cell`]), the contention profile
 //! ([`profile`], shown by [`report`]), and the instruction counts. None has a loop of its own.
 
 pub mod allocations;
 pub mod arguments;
+pub mod cast;
 pub mod cell;
+pub mod entry;
 pub mod instructions;
 pub mod pattern;
 pub mod profile;
@@ -16,4 +18,5 @@ pub mod stage;
 pub mod subject;
 pub mod threads;
 pub mod traffic;
+pub mod watchdog;
 pub mod workload;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use cutout_counter::{Counts, take};
 
+use crate::cast;
 use crate::stage;
-use crate::subject;
 use crate::threads;
 use crate::workload::{Load, Workload};
 
@@ -98,13 +98,13 @@ pub fn workloads() -> [Workload; 5] {
 ///
 /// What the breaker did that the workload does not allow.
 pub fn measure(workload: Workload) -> Result<Traffic, String> {
-    let counted = (subject::counted().stage)(workload)?;
+    let counted = cast::counted().stage(workload)?;
     let per_call = |threads: usize| {
         take();
         counted.run(threads, CALLS)?;
         Ok::<_, String>(per_call_of(take(), CALLS * threads as u64))
     };
-    let timed = (subject::ours().stage)(workload)?;
+    let timed = cast::ours().stage(workload)?;
     let median = |threads: usize| {
         let mut rounds = Vec::new();
         for _ in 0..9 {

@@ -37,6 +37,23 @@ pub enum Style {
     Look,
 }
 
+impl Style {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Owned,
+        Self::Closure,
+        Self::Layer,
+        Self::BorrowingLayer,
+        Self::Look,
+    ];
+
+    /// Whether the call goes through a tower service.
+    pub fn is_layered(self) -> bool {
+        matches!(self, Self::Layer | Self::BorrowingLayer)
+    }
+}
+
 /// What a ratio is computed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Window {

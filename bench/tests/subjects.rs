@@ -1,7 +1,8 @@
 //! Every subject plays the workloads that it does not decline, in the state that
 //! they ask for; the runs check it themselves.
 
-use cutout_bench::subject::{Entry, Kind, breakers, floors, ours, peers};
+use cutout_bench::cast::{breakers, floors, ours, peers};
+use cutout_bench::entry::{Entry, Kind};
 use cutout_bench::workload::{Load, Style, Workload};
 
 fn workloads() -> Vec<Workload> {
@@ -30,7 +31,7 @@ fn workloads() -> Vec<Workload> {
 }
 
 fn play(entry: &Entry, workload: Workload) -> Result<(), String> {
-    let stage = (entry.stage)(workload)?;
+    let stage = entry.stage(workload)?;
     for calls in [13, 500] {
         let run = stage.run(1, calls);
         run.unwrap_or_else(|reason| panic!("{entry:?}, {workload}: {reason}"));
@@ -65,7 +66,7 @@ fn the_peers_play_the_main_ones_and_decline_the_rest_with_a_reason() {
 fn threads_share_a_subject() {
     for entry in breakers() {
         for load in [Load::Healthy, Load::Rejecting] {
-            let Ok(stage) = (entry.stage)(Workload::new(load)) else {
+            let Ok(stage) = entry.stage(Workload::new(load)) else {
                 continue;
             };
             let run = stage.run(3, 200);
@@ -79,7 +80,7 @@ fn threads_share_a_subject() {
 fn a_subject_in_another_state_than_the_workloads_voids_the_run() {
     // A window of one outcome trips on the first failure.
     let workload = Workload::new(Load::Failing(50)).window(1);
-    let stage = (ours().stage)(workload);
+    let stage = ours().stage(workload);
     let void = stage.and_then(|stage| stage.run(1, 100).map(drop));
     assert!(void.is_err());
 }
@@ -97,9 +98,9 @@ fn names_are_unique_and_floors_are_only_floors() {
     assert_eq!(names.len(), all);
     for floor in floors() {
         assert_eq!(floor.kind, Kind::Floor);
-        let beside = cutout_bench::subject::beside(Workload::new(Load::Healthy));
-        let stage = (floor.stage)(Workload::new(Load::Healthy));
+        let beside = cutout_bench::cast::beside(Workload::new(Load::Healthy));
+        let stage = floor.stage(Workload::new(Load::Healthy));
         assert_eq!(stage.is_ok(), floor.name == beside.name);
-        assert!((floor.stage)(Workload::new(Load::Floor)).is_ok());
+        assert!(floor.stage(Workload::new(Load::Floor)).is_ok());
     }
 }

@@ -8,22 +8,26 @@ use std::{env, iter};
 use super::Mode;
 use super::plan::{self, Task, sampling};
 use super::progress::Progress;
-use super::record::Record;
-use super::worker;
+use super::record::{Outcome, Record};
+use super::worker::{self, Order};
 use crate::arguments::Arguments;
 use crate::report::machine::Machine;
 use crate::report::{self, Coverage, Folder, compare};
+use crate::watchdog::NO_NUMBER;
+
+const ABOUT: &str = "The contention profile: every workload against every subject, side by side. Writes \
+                     target/contention/index.html and summary.json";
 
 /// The bench target: a worker if it is told to be one, else the coordinator.
 /// It is told of some place inside cargo's target folder.
 pub fn main(inside_target: &str) -> io::Result<()> {
-    let arguments = Arguments::of_process();
-    if let Some(order) = arguments.value("--worker") {
-        work(order, &arguments.filters);
+    let arguments = Arguments::of_process("contention", ABOUT);
+    if let Some(order) = arguments.value("worker") {
+        work(order, &arguments);
         return Ok(());
     }
     let folder = Folder::new(inside_target, !arguments.filters.is_empty());
-    if arguments.has("--report") {
+    if arguments.has("report") {
         let machine = Machine::read(&folder)?;
         report::write(
             &folder,
@@ -38,7 +42,7 @@ pub fn main(inside_target: &str) -> io::Result<()> {
         .into_iter()
         .filter(|task| arguments.selects(&task.to_string()))
         .collect();
-    if arguments.has("--list") {
+    if arguments.has("list") {
         for task in tasks {
             println!("{task}: benchmark");
         }
@@ -56,10 +60,9 @@ pub fn main(inside_target: &str) -> io::Result<()> {
 }
 
 fn mode(arguments: &Arguments) -> Mode {
-    // Cargo says `--bench` when it is to measure, and nothing when it only tests.
-    if arguments.has("--test") || !arguments.has("--bench") {
+    if !arguments.measures() {
         Mode::Test
-    } else if arguments.has("--quick") {
+    } else if arguments.has("quick") {
         Mode::Quick
     } else {
         Mode::Full
@@ -72,11 +75,13 @@ fn measure(mode: Mode, tasks: &[Task], folder: &Folder) -> io::Result<()> {
     let machine = Machine::of_here(mode.name());
     let writes = mode != Mode::Test;
     if writes {
-        folder.begin(&machine)?;
+        folder.begin()?;
+        machine.write(folder)?;
     }
     let mut records: Vec<Record> = Vec::new();
     let mut progress = Progress::new(mode, tasks);
     for (number, task) in tasks.iter().enumerate() {
+        let mut without = Vec::new();
         for process in 0..sampling(mode, *task).processes {
             progress.show(number, *task, process);
             let samples = writes.then(|| folder.samples());
@@ -84,10 +89,14 @@ fn measure(mode: Mode, tasks: &[Task], folder: &Folder) -> io::Result<()> {
                 Some(path) => Some(File::options().append(true).open(path)?),
                 None => None,
             };
-            start(mode, *task, process, |line| {
+            let mut take = |line: &str| {
                 records.extend(report::parse(iter::once(line)));
                 log.as_mut().map_or(Ok(()), |log| writeln!(log, "{line}"))
-            })?;
+            };
+            // A subject that gives no answer ends its process; the others begin again without it.
+            while let Some(subject) = start(mode, *task, process, &without, &mut take)? {
+                without.push(subject);
+            }
             progress.advance(*task);
         }
         if writes {
@@ -99,47 +108,68 @@ fn measure(mode: Mode, tasks: &[Task], folder: &Folder) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs one process of a task and hands on what it says, as it says it.
+/// Runs one process of a task and hands on what it says, as it says it. Names the subject that gave
+/// no answer, if one did not.
 fn start(
     mode: Mode,
     task: Task,
     process: usize,
-    mut take: impl FnMut(&str) -> io::Result<()>,
-) -> io::Result<()> {
+    without: &[String],
+    take: &mut impl FnMut(&str) -> io::Result<()>,
+) -> io::Result<Option<String>> {
     let mut child = Command::new(env::current_exe()?)
         .arg(format!("--worker={},{process}", mode.name()))
+        .args(without.iter().map(|name| format!("--without={name}")))
         .arg(task.to_string())
         .stdout(Stdio::piped())
         .spawn()?;
     let out = child.stdout.take().expect("it is piped");
+    let mut last = None;
     for line in BufReader::new(out).lines() {
-        take(&line?)?;
+        let line = line?;
+        take(&line)?;
+        last = Some(line);
     }
     let status = child.wait()?;
-    if !status.success() {
-        eprintln!("\n{task}: process {process} ended with {status}; what it had measured counts");
+    if status.success() {
+        return Ok(None);
     }
-    Ok(())
+    if status.code() == Some(NO_NUMBER)
+        && let Some(Record {
+            cell,
+            result: Outcome::Void { reason },
+        }) = last.as_deref().and_then(report::record)
+    {
+        eprintln!("\n{task}: {}: {reason}", cell.subject);
+        return Ok(Some(cell.subject));
+    }
+    eprintln!("\n{task}: process {process} ended with {status}; what it had measured counts");
+    Ok(None)
 }
 
 /// The other side of [`start`].
-fn work(order: &str, id: &[String]) {
+fn work(order: &str, arguments: &Arguments) {
     let (mode, process) = order.split_once(',').expect("a mode and a process");
     let mode = Mode::from_name(mode).expect("a mode");
     let process = process.parse().expect("a number");
     let mut tasks = plan::tasks(mode).into_iter();
-    let task = tasks.find(|task| id.contains(&task.to_string()));
+    let task = tasks.find(|task| arguments.filters.contains(&task.to_string()));
     let task = task.expect("a task of the plan");
-    worker::run(task, sampling(mode, task), process);
+    let order = Order {
+        sampling: sampling(mode, task),
+        process,
+        without: arguments.values("without").map(String::from).collect(),
+    };
+    worker::run(task, &order);
 }
 
 fn finish(folder: &Folder, arguments: &Arguments) -> io::Result<()> {
     let rows = report::summary_of(folder)?;
     println!("{}", report::text::table(&rows));
-    if let Some(name) = arguments.value("--save-baseline") {
+    if let Some(name) = arguments.value("save-baseline") {
         fs::copy(folder.summary(), folder.baseline(name))?;
     }
-    for option in ["--baseline", "--compare"] {
+    for option in ["baseline", "compare"] {
         if let Some(name) = arguments.value(option) {
             println!("{}", compare::with_baseline(folder, name, &rows));
         }

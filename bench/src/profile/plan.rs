@@ -118,6 +118,8 @@ pub struct Sampling {
     pub rounds: usize,
     /// How long one round of one subject shall take.
     pub round: Duration,
+    /// How long a subject may take for anything it is asked before it counts as giving no answer.
+    pub patience: Duration,
 }
 
 /// How a task is sampled in a mode: at least seven rounds each.
@@ -138,10 +140,16 @@ pub fn sampling(mode: Mode, task: Task) -> Sampling {
         (Mode::Full, _, 1) => (2, 5, 20),
         (Mode::Full, ..) => (5, 3, if crowded { 60 } else { 20 }),
     };
+    let patience = match mode {
+        Mode::Test => 10,
+        Mode::Quick => 30,
+        Mode::Full => 120,
+    };
     Sampling {
         processes,
         rounds,
         round: Duration::from_millis(millis),
+        patience: Duration::from_secs(patience),
     }
 }
 

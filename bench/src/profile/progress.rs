@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Mode;
 use super::plan::{Task, sampling};
-use crate::subject;
+use crate::cast;
 
 pub(super) struct Progress {
     mode: Mode,
@@ -69,7 +69,7 @@ impl Progress {
 /// About how long one process of a task takes.
 fn weight(mode: Mode, task: Task) -> Duration {
     let sampling = sampling(mode, task);
-    let subjects = subject::breakers().len() as u32;
+    let subjects = cast::breakers().len() as u32;
     let rounds = sampling.rounds as u32 + 1;
     let set_up = match task {
         Task::Crowd(breakers) => Duration::from_micros(breakers as u64 * 25),

@@ -9,17 +9,48 @@ use hdrhistogram::Histogram;
 use super::plan::{CROWD_WINDOW, Sampling, Task, WINDOWS};
 use super::record::{Cell, Outcome, QUANTILES, Record};
 use crate::allocations;
+use crate::cast;
+use crate::entry::Entry;
 use crate::stage::Stage;
-use crate::subject::{self, Entry};
+use crate::watchdog;
 use crate::workload::{Load, Workload};
 
-/// Measures one process' share of a task and writes a line for each result.
-pub fn run(task: Task, sampling: Sampling, process: usize) {
+/// One process of one task.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// How it is sampled.
+    pub sampling: Sampling,
+    /// The number of the process.
+    pub process: usize,
+    /// The names of the subjects that have given no answer in an earlier one.
+    pub without: Vec<String>,
+}
+
+/// Measures one process' share of a task and writes a line for each result. A subject that gives
+/// no answer ends the process, with a line that says so.
+pub fn run(task: Task, order: &Order) {
     match task {
-        Task::Throughput(workload, threads) => throughput(workload, threads, sampling, process),
-        Task::Latency(workload, threads) => latency(workload, threads, sampling),
-        Task::Crowd(breakers) => crowd(breakers, sampling, process),
-        Task::Memory => memory(),
+        Task::Throughput(workload, threads) => throughput(workload, threads, order),
+        Task::Latency(workload, threads) => latency(workload, threads, order),
+        Task::Crowd(breakers) => crowd(breakers, order),
+        Task::Memory => memory(order),
+    }
+}
+
+impl Order {
+    fn among(&self, entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
+        let is_without = |entry: &Entry| self.without.iter().any(|name| name == entry.name);
+        entries.into_iter().filter(move |entry| !is_without(entry))
+    }
+
+    /// What a subject answers.
+    fn ask<R>(&self, cell: &Cell, work: impl FnOnce() -> R) -> R {
+        let patience = self.sampling.patience;
+        let give_up = || {
+            let reason = watchdog::no_answer(patience);
+            say(cell, Outcome::Void { reason });
+        };
+        watchdog::watch(patience, give_up, work)
     }
 }
 
@@ -50,19 +81,20 @@ fn cell(entry: &Entry, workload: Workload, threads: usize) -> Cell {
 }
 
 /// Everyone who can play this workload, each with as many calls as take a round's time.
-fn cast(workload: Workload, threads: usize, round: Duration) -> Vec<Player> {
+fn players_of(workload: Workload, threads: usize, order: &Order) -> Vec<Player> {
     let mut entries = match workload.load {
-        Load::Floor => subject::floors(),
-        _ => subject::breakers(),
+        Load::Floor => cast::floors(),
+        _ => cast::breakers(),
     };
     if matches!(workload.load, Load::Healthy | Load::Failing(_)) {
-        entries.push(subject::beside(workload));
+        entries.push(cast::beside(workload));
     }
     let mut players = Vec::new();
-    for entry in entries {
+    for entry in order.among(entries) {
         let cell = cell(&entry, workload, threads);
-        let staged = (entry.stage)(workload).and_then(|stage| {
-            let calls = calibrate(stage.as_ref(), threads, round)?;
+        let staged = order.ask(&cell, || {
+            let stage = entry.stage(workload)?;
+            let calls = calibrate(stage.as_ref(), threads, order.sampling.round)?;
             Ok((stage, calls))
         });
         match staged {
@@ -95,36 +127,39 @@ fn allocations_per_call(stage: &dyn Stage) -> f64 {
     (made as f64 / CALLS as f64 * 100.0).round() / 100.0
 }
 
-fn throughput(workload: Workload, threads: usize, sampling: Sampling, process: usize) {
-    let mut players = cast(workload, threads, sampling.round);
-    for round in 0..sampling.rounds {
+fn throughput(workload: Workload, threads: usize, order: &Order) {
+    let process = order.process;
+    let mut players = players_of(workload, threads, order);
+    for round in 0..order.sampling.rounds {
         // Each round begins with another subject.
         let shift = (round + process) % players.len().max(1);
         players.rotate_left(shift);
-        players.retain(|player| match player.stage.run(threads, player.calls) {
-            Ok(run) => {
-                let result = Outcome::Round {
+        players.retain(|player| {
+            let played = order.ask(&player.cell, || {
+                let run = player.stage.run(threads, player.calls)?;
+                Ok((run, allocations_per_call(player.stage.as_ref())))
+            });
+            let result = match played {
+                Ok((run, allocations)) => Outcome::Round {
                     process,
                     ns_per_call: run.slowest().as_nanos() as f64 / player.calls as f64,
                     fairness: run.fairness(),
-                    allocations: allocations_per_call(player.stage.as_ref()),
-                };
-                say(&player.cell, result);
-                true
-            }
-            Err(reason) => {
-                say(&player.cell, Outcome::Void { reason });
-                false
-            }
+                    allocations,
+                },
+                Err(reason) => Outcome::Void { reason },
+            };
+            let has_played = matches!(result, Outcome::Round { .. });
+            say(&player.cell, result);
+            has_played
         });
     }
 }
 
-fn latency(workload: Workload, threads: usize, sampling: Sampling) {
+fn latency(workload: Workload, threads: usize, order: &Order) {
     /// At most so many calls a thread, to keep the list of durations small.
     const MOST: u64 = 1_000_000;
     let clock = quanta::Clock::new();
-    for player in cast(workload, threads, sampling.round) {
+    for player in players_of(workload, threads, order) {
         let mut cell = player.cell;
         cell.workload = format!("latency_{}", cell.workload);
         let histogram = Mutex::new(Histogram::<u64>::new(3).expect("three digits are legal"));
@@ -136,8 +171,11 @@ fn latency(workload: Workload, threads: usize, sampling: Sampling) {
             }
         };
         let calls = player.calls.min(MOST);
-        player.stage.time_each(&clock, threads, calls, &record);
-        if let Err(reason) = player.stage.verify() {
+        let played = order.ask(&cell, || {
+            player.stage.time_each(&clock, threads, calls, &record);
+            player.stage.verify()
+        });
+        if let Err(reason) = played {
             say(&cell, Outcome::Void { reason });
             continue;
         }
@@ -159,46 +197,54 @@ fn bytes_each<R>(breakers: usize, build: impl FnOnce() -> R) -> (f64, R) {
     (taken as f64 / breakers as f64, built)
 }
 
-fn crowd(breakers: usize, sampling: Sampling, process: usize) {
+fn crowd(breakers: usize, order: &Order) {
     let workload = Workload::new(Load::Healthy).window(CROWD_WINDOW);
-    for entry in subject::breakers() {
+    for entry in order.among(cast::breakers()) {
         let mut cell = cell(&entry, workload, 1);
         cell.workload = "breakers".into();
         cell.breakers = breakers;
-        let stage = (entry.stage)(workload).expect("everyone can be healthy");
-        let (bytes, crowd) = bytes_each(breakers, || stage.crowd(breakers));
-        say(&cell, Outcome::Memory { bytes });
-        let mut calls = 64;
-        while crowd.run(calls) * 3 < sampling.round {
-            calls *= 4;
-        }
-        for _ in 0..sampling.rounds {
-            let result = Outcome::Round {
-                process,
-                ns_per_call: crowd.run(calls).as_nanos() as f64 / calls as f64,
-                fairness: 1.0,
-                allocations: allocations_per_call(stage.as_ref()),
-            };
-            say(&cell, result);
-        }
+        order.ask(&cell, || {
+            play_crowd(&cell, &entry, workload, breakers, order);
+        });
     }
 }
 
-fn memory() {
+fn play_crowd(cell: &Cell, entry: &Entry, workload: Workload, breakers: usize, order: &Order) {
+    let stage = entry.stage(workload).expect("everyone can be healthy");
+    let (bytes, crowd) = bytes_each(breakers, || stage.crowd(breakers));
+    say(cell, Outcome::Memory { bytes });
+    let mut calls = 64;
+    while crowd.run(calls) * 3 < order.sampling.round {
+        calls *= 4;
+    }
+    for _ in 0..order.sampling.rounds {
+        let result = Outcome::Round {
+            process: order.process,
+            ns_per_call: crowd.run(calls).as_nanos() as f64 / calls as f64,
+            fairness: 1.0,
+            allocations: allocations_per_call(stage.as_ref()),
+        };
+        say(cell, result);
+    }
+}
+
+fn memory(order: &Order) {
     // So many that what their list takes is less than half a byte each.
     const BREAKERS: usize = 64;
     let healthy = Workload::new(Load::Healthy);
     let by_count = WINDOWS.map(|window| healthy.window(window));
     for workload in by_count.into_iter().chain([healthy.time_window()]) {
-        for entry in subject::breakers() {
+        for entry in order.among(cast::breakers()) {
             let mut cell = cell(&entry, workload, 1);
             cell.workload = "memory".into();
             // Not everyone has a time window.
-            let Ok(stage) = (entry.stage)(workload) else {
-                continue;
-            };
-            let (bytes, _) = bytes_each(BREAKERS, || stage.crowd(BREAKERS));
-            say(&cell, Outcome::Memory { bytes });
+            let bytes = order.ask(&cell, || {
+                let stage = entry.stage(workload).ok()?;
+                Some(bytes_each(BREAKERS, || stage.crowd(BREAKERS)).0)
+            });
+            if let Some(bytes) = bytes {
+                say(&cell, Outcome::Memory { bytes });
+            }
         }
     }
 }

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::Folder;
+use super::digits::window;
+use super::folder::Folder;
 use super::summary::Row;
-use super::text::window;
 
 /// A change below this is noise on most machines.
 const NOISE: f64 = 0.10;

@@ -1,21 +1,22 @@
 //! What each figure of the page shows.
 
 use super::chart::{self, Axes, Bar, Line};
+use super::digits::{grouped, nanos};
 use super::ink::Ink;
 use super::standing::kind;
 use super::summary::Row;
-use super::text::{grouped, nanos};
+use crate::cast;
+use crate::entry::Kind;
 use crate::profile::record::QUANTILES;
-use crate::subject::{self, Kind};
 
 /// The breakers in the order in which they are drawn, ours on top.
 fn breakers() -> Vec<(&'static str, Ink)> {
-    let peers = subject::peers();
+    let peers = cast::peers();
     let numbered = peers.iter().enumerate();
     let mut breakers: Vec<_> = numbered
         .map(|(number, peer)| (peer.name, Ink::peer(number)))
         .collect();
-    breakers.push((subject::ours().name, Ink::OURS));
+    breakers.push((cast::ours().name, Ink::OURS));
     breakers
 }
 

@@ -5,7 +5,7 @@ use std::{env, fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use super::Folder;
+use super::folder::Folder;
 use crate::threads::cores;
 
 /// A machine and a moment.
@@ -45,6 +45,11 @@ impl Machine {
             date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             mode: mode.into(),
         }
+    }
+
+    /// Writes it down beside what is measured on it.
+    pub fn write(&self, folder: &Folder) -> io::Result<()> {
+        fs::write(folder.machine(), serde_json::to_string_pretty(self)?)
     }
 
     /// The machine of a run that was written down.

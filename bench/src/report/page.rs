@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use super::coverage::Coverage;
 use super::machine::Machine;
 use super::summary::{Row, Void};
-use super::{Coverage, figures, tables};
-use crate::subject;
+use super::{figures, tables};
+use crate::cast;
 
 /// The page as one self-contained file.
 pub(super) fn html(rows: &[Row], voids: &[Void], machine: &Machine, coverage: Coverage) -> String {
@@ -89,7 +90,7 @@ pub(super) fn html(rows: &[Row], voids: &[Void], machine: &Machine, coverage: Co
 }
 
 fn introduction(machine: &Machine, coverage: Coverage) -> String {
-    let versions: Vec<String> = subject::breakers()
+    let versions: Vec<String> = cast::breakers()
         .iter()
         .map(|entry| {
             format!("{} {}", entry.name, entry.version)

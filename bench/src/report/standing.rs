@@ -1,8 +1,9 @@
 //! Where this crate stands in each workload: beside its fastest peer and a bare CAS.
 
+use super::digits::grouped;
 use super::summary::Row;
-use super::text::grouped;
-use crate::subject::{self, Kind};
+use crate::cast;
+use crate::entry::Kind;
 
 /// One workload on so many threads.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ impl Standing<'_> {
 
 /// What a subject is to the comparison.
 pub fn kind(row: &Row) -> Kind {
-    subject::named(&row.name).map_or(Kind::Peer, |entry| entry.kind)
+    cast::named(&row.name).map_or(Kind::Peer, |entry| entry.kind)
 }
 
 /// The fastest peer of a row's cell: same workload, window, threads and number of breakers.

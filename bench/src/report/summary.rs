@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cast;
 use crate::profile::record::{Cell, Outcome, QUANTILES, Record};
-use crate::subject;
 
 /// One object of `summary.json`. The names of the fields stay; null means not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,7 +135,7 @@ fn row(cell: &Cell, gathered: &Gathered, bytes: Option<f64>) -> Row {
         let each = gathered.latencies.iter().map(|ns| ns[place] as f64);
         quantile_of(&each.collect::<Vec<_>>(), 0.5)
     };
-    let version = subject::named(&cell.subject).map_or("", |entry| entry.version);
+    let version = cast::named(&cell.subject).map_or("", |entry| entry.version);
     Row {
         version: version.into(),
         ns_per_call_median: ns(0.5),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::digits::{grouped, nanos, window};
 use super::standing::{self, Standing, kind};
 use super::summary::{Row, Void};
-use super::text::{grouped, nanos, window};
-use crate::subject::Kind;
+use crate::entry::Kind;
 
 fn dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".into())

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use super::Crowd;
+use super::play::Crowd;
 use crate::subject::{Caller, Subject};
 
 pub(super) struct Members<S>(pub(super) Vec<S>);

@@ -1,7 +1,8 @@
 //! One subject on its stage.
 
 use super::crowd::Members;
-use super::{Crowd, Stage, loops};
+use super::loops;
+use super::play::{Crowd, Stage};
 use crate::pattern::{LENGTH, Pattern};
 use crate::subject::{Seen, Subject};
 use crate::threads::{self, Run};

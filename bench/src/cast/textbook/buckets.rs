@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Window;
+use super::window::Window;
 
 /// A ring of buckets and the sum of them, moved on by each outcome that finds itself in a
 /// later one.

@@ -3,20 +3,24 @@
 
 use cutout_counted::{Breaker, Config, OpenWait, State, SystemClock, Window};
 
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage;
+use crate::subject::{Seen, Shared};
 use crate::workload::{Load, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cutout-counted",
     version: env!("VERSION_cutout"),
     kind: Kind::Ours,
-    stage: |workload| match workload.load {
-        Load::Healthy | Load::Failing(_) | Load::Rejecting if workload.is_plain() => {
-            stage::set(workload, move || Counted(build(workload)))
-        }
-        _ => Err("it is not counted".into()),
+    can: Can {
+        listener: false,
+        declines: |load| match load {
+            Load::Healthy | Load::Failing(_) | Load::Rejecting => None,
+            Load::HalfOpenStorm | Load::Flapping | Load::Floor => Some("it is not counted"),
+        },
+        ..Can::PLAIN
     },
+    set: |workload| stage::set(workload, move || Counted(build(workload))),
 };
 
 fn build(workload: Workload) -> Breaker<SystemClock> {
@@ -32,9 +36,9 @@ fn build(workload: Workload) -> Breaker<SystemClock> {
 
 struct Counted(Breaker<SystemClock>);
 
-impl Caller for &Counted {
+impl Shared for Counted {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         match self.0.allow() {
             Ok(permit) => {
                 if fails {
@@ -46,14 +50,6 @@ impl Caller for &Counted {
             }
             Err(_) => false,
         }
-    }
-}
-
-impl Subject for Counted {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

@@ -5,39 +5,36 @@ use std::pin::{Pin, pin};
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use breaker::tower::{BreakerLayer, BreakerService};
+use breaker::tower::BreakerLayer;
 use breaker::{BackoffStrategy, CircuitBreaker, CircuitBreakerConfig, CircuitBreakerError, State};
 use tower::Layer;
 
-use super::upstream::{self, Request, Upstream};
-use super::{Caller, Entry, Kind, Seen, Subject};
+use super::layered::{Answer, Layered};
+use super::upstream::Upstream;
+use crate::entry::{Can, Entry, Kind};
 use crate::stage;
-use crate::workload::{Load, Style, Workload};
+use crate::subject::{Seen, Shared};
+use crate::workload::{Style, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "breaker",
     version: env!("VERSION_breaker"),
     kind: Kind::Peer,
-    stage: |workload| {
-        supported(workload)?;
-        match workload.style {
-            Style::Layer => stage::set(workload, move || Layered::new(build(workload))),
-            _ => stage::set(workload, move || build(workload)),
-        }
+    can: Can {
+        styles: &[Style::Plain, Style::Layer],
+        ..Can::PLAIN
+    },
+    set: |workload| match workload.style {
+        Style::Layer => stage::set(workload, move || {
+            let breaker = build(workload).breaker;
+            Layered {
+                service: BreakerLayer::new(breaker.clone()).layer(Upstream),
+                look: move || seen(&breaker),
+            }
+        }),
+        _ => stage::set(workload, move || build(workload)),
     },
 };
-
-fn supported(workload: Workload) -> Result<(), String> {
-    match workload.load {
-        Load::Floor => Err("not a floor".into()),
-        _ if workload.style(Style::Plain).is_plain() && has_call(workload.style) => Ok(()),
-        _ => Err("it has no such window, rule or call".into()),
-    }
-}
-
-fn has_call(style: Style) -> bool {
-    matches!(style, Style::Plain | Style::Layer)
-}
 
 fn build(workload: Workload) -> Peer {
     let config = CircuitBreakerConfig::builder()
@@ -59,11 +56,14 @@ fn build(workload: Workload) -> Peer {
     }
 }
 
-fn is_admitted(result: &Result<(), CircuitBreakerError<()>>) -> bool {
-    !matches!(
-        result,
-        Err(CircuitBreakerError::CircuitOpen | CircuitBreakerError::Rejected)
-    )
+impl Answer for Result<(), CircuitBreakerError<()>> {
+    #[inline(always)]
+    fn is_admitted(&self) -> bool {
+        !matches!(
+            self,
+            Err(CircuitBreakerError::CircuitOpen | CircuitBreakerError::Rejected)
+        )
+    }
 }
 
 struct Peer {
@@ -71,24 +71,16 @@ struct Peer {
     probe: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
 }
 
-impl Caller for &Peer {
+impl Shared for Peer {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         let outcome = if fails { Err(()) } else { Ok(()) };
         let call = pin!(self.breaker.call(|| ready(outcome)));
         // The inner future is ready, so one poll finishes the call.
         let Poll::Ready(result) = call.poll(&mut Context::from_waker(Waker::noop())) else {
             unreachable!("no part of this call waits");
         };
-        is_admitted(&result)
-    }
-}
-
-impl Subject for Peer {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
+        result.is_admitted()
     }
 
     fn state(&self) -> Seen {
@@ -111,38 +103,5 @@ fn seen(breaker: &CircuitBreaker) -> Seen {
         State::Closed => Seen::Closed,
         State::Open => Seen::Open,
         State::HalfOpen => Seen::HalfOpen,
-    }
-}
-
-/// Its layer before a service.
-struct Layered {
-    breaker: CircuitBreaker,
-    service: BreakerService<Upstream>,
-}
-
-impl Layered {
-    fn new(peer: Peer) -> Self {
-        let breaker = peer.breaker;
-        let service = BreakerLayer::new(breaker.clone()).layer(Upstream);
-        Self { breaker, service }
-    }
-}
-
-impl Caller for BreakerService<Upstream> {
-    #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
-        is_admitted(&upstream::through(self, Request::that(fails)))
-    }
-}
-
-impl Subject for Layered {
-    type Caller<'a> = BreakerService<Upstream>;
-
-    fn caller(&self) -> BreakerService<Upstream> {
-        self.service.clone()
-    }
-
-    fn state(&self) -> Seen {
-        seen(&self.breaker)
     }
 }

@@ -8,21 +8,27 @@ use cutout::{
     Breaker, CallError, Clock, Config, ManualClock, OpenWait, SlowRule, State, SystemClock, Window,
 };
 
-use super::cutout_layer::Layered;
-use super::{Caller, Entry, Kind, Seen, Subject};
+use cutout::BreakerRef;
+use cutout::tower::BreakerLayer;
+use tower::Layer;
+
+use super::layered::{Answer, Layered};
+use super::upstream::Upstream;
+use crate::entry::{Can, Entry, Kind};
 use crate::stage::{self, Stage};
+use crate::subject::{Seen, Shared, Subject};
 use crate::workload::{BUCKETS, Load, Style, TIME_WINDOW, Window as Span, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cutout",
     version: env!("VERSION_cutout"),
     kind: Kind::Ours,
-    stage,
+    can: Can::ALL,
+    set,
 };
 
-fn stage(workload: Workload) -> Result<Box<dyn Stage>, String> {
+fn set(workload: Workload) -> Result<Box<dyn Stage>, String> {
     match (workload.load, workload.style) {
-        (Load::Floor, _) => Err("not a floor".into()),
         (Load::Flapping, Style::Plain) => stage::set(workload, move || {
             let clock = ManualClock::new();
             let breaker = build(workload, clock.clone());
@@ -31,11 +37,11 @@ fn stage(workload: Workload) -> Result<Box<dyn Stage>, String> {
         (_, Style::Plain) => stage::set(workload, move || Permits(system(workload))),
         (_, Style::Owned) => stage::set(workload, move || OwnedPermits(Arc::new(system(workload)))),
         (_, Style::Closure) => stage::set(workload, move || Closures(system(workload))),
-        (_, Style::Layer) => stage::set(workload, move || Layered::new(Arc::new(system(workload)))),
+        (_, Style::Layer) => stage::set(workload, move || layered(Arc::new(system(workload)))),
         (_, Style::BorrowingLayer) => stage::set(workload, move || {
             // Services outlive the scope they are made in, so it must be a static one.
             let breaker: &'static _ = Box::leak(Box::new(system(workload)));
-            Layered::new(breaker)
+            layered(breaker)
         }),
         (_, Style::Look) => stage::set(workload, move || Looks(system(workload))),
     }
@@ -73,7 +79,22 @@ fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
     builder.build().expect("the workloads are legal configs")
 }
 
-pub(super) fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
+/// A service before which a breaker stands that is shared or borrowed.
+fn layered<R: BreakerRef + Send + Sync + 'static>(breaker: R) -> impl Subject {
+    Layered {
+        service: BreakerLayer::new(breaker.clone()).layer(Upstream),
+        look: move || seen(breaker.breaker()),
+    }
+}
+
+impl Answer for Result<(), CallError<()>> {
+    #[inline(always)]
+    fn is_admitted(&self) -> bool {
+        !matches!(self, Err(CallError::Rejected(_)))
+    }
+}
+
+fn seen<C: Clock>(breaker: &Breaker<C>) -> Seen {
     match breaker.state() {
         State::Closed => Seen::Closed,
         State::HalfOpen => Seen::HalfOpen,
@@ -99,18 +120,10 @@ fn call<C: Clock>(breaker: &Breaker<C>, fails: bool) -> bool {
 /// Borrowed permits: allow, then done.
 struct Permits(Breaker<SystemClock>);
 
-impl Caller for &Permits {
+impl Shared for Permits {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         call(&self.0, fails)
-    }
-}
-
-impl Subject for Permits {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {
@@ -133,18 +146,10 @@ struct Flapping {
     clock: ManualClock,
 }
 
-impl Caller for &Flapping {
+impl Shared for Flapping {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         call(&self.breaker, fails)
-    }
-}
-
-impl Subject for Flapping {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {
@@ -160,9 +165,9 @@ impl Subject for Flapping {
 /// Permits that own their breaker.
 struct OwnedPermits(Arc<Breaker<SystemClock>>);
 
-impl Caller for &OwnedPermits {
+impl Shared for OwnedPermits {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         match self.0.allow_owned() {
             Ok(permit) => {
                 if fails {
@@ -175,14 +180,6 @@ impl Caller for &OwnedPermits {
             Err(_) => false,
         }
     }
-}
-
-impl Subject for OwnedPermits {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
-    }
 
     fn state(&self) -> Seen {
         seen(&self.0)
@@ -192,19 +189,11 @@ impl Subject for OwnedPermits {
 /// A closure handed to the breaker.
 struct Closures(Breaker<SystemClock>);
 
-impl Caller for &Closures {
+impl Shared for Closures {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
-        !matches!(result, Err(CallError::Rejected(_)))
-    }
-}
-
-impl Subject for Closures {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
+        result.is_admitted()
     }
 
     fn state(&self) -> Seen {
@@ -215,18 +204,10 @@ impl Subject for Closures {
 /// Looks at the state, and calls nothing.
 struct Looks(Breaker<SystemClock>);
 
-impl Caller for &Looks {
+impl Shared for Looks {
     #[inline(always)]
-    fn call(&mut self, _: bool) -> bool {
+    fn call(&self, _: bool) -> bool {
         self.0.state() == State::Closed
-    }
-}
-
-impl Subject for Looks {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

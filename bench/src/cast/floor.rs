@@ -9,8 +9,9 @@ use cutout::Clock;
 use portable_atomic::AtomicU128;
 
 use super::bare::{BARE_SERVICE, EMPTY_LOOP};
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage::{self, Stage};
+use crate::subject::{Seen, Shared};
 use crate::workload::{Load, Workload};
 
 /// All of them.
@@ -53,12 +54,16 @@ pub(super) const ENTRIES: [Entry; 10] = [
     }),
 ];
 
-const fn floor(name: &'static str, stage: fn(Workload) -> Result<Box<dyn Stage>, String>) -> Entry {
+const fn floor(name: &'static str, set: fn(Workload) -> Result<Box<dyn Stage>, String>) -> Entry {
     Entry {
         name,
         version: "",
         kind: Kind::Floor,
-        stage,
+        can: Can {
+            declines: |load| (load != Load::Floor).then_some("it is not a breaker"),
+            ..Can::PLAIN
+        },
+        set,
     }
 }
 
@@ -66,9 +71,6 @@ fn set(
     workload: Workload,
     touch: impl Fn(&Line) + Clone + Send + Sync + 'static,
 ) -> Result<Box<dyn Stage>, String> {
-    if workload.load != Load::Floor {
-        return Err("not a breaker".into());
-    }
     stage::set(workload, move || Floor {
         line: Box::new(Line::default()),
         touch: touch.clone(),
@@ -88,19 +90,11 @@ struct Floor<F> {
     touch: F,
 }
 
-impl<F: Fn(&Line) + Send + Sync + 'static> Caller for &Floor<F> {
+impl<F: Fn(&Line) + Send + Sync + 'static> Shared for Floor<F> {
     #[inline(always)]
-    fn call(&mut self, _: bool) -> bool {
+    fn call(&self, _: bool) -> bool {
         (self.touch)(&self.line);
         true
-    }
-}
-
-impl<F: Fn(&Line) + Send + Sync + 'static> Subject for Floor<F> {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

@@ -2,29 +2,21 @@
 
 use recloser::{Error, Recloser};
 
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage;
-use crate::workload::{Load, Workload};
+use crate::subject::{Seen, Shared};
+use crate::workload::Workload;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "recloser",
     version: env!("VERSION_recloser"),
     kind: Kind::Peer,
-    stage: |workload| {
-        supported(workload)?;
-        stage::set(workload, move || build(workload))
+    can: Can {
+        listener: false,
+        ..Can::PLAIN.without_quota()
     },
+    set: |workload| stage::set(workload, move || build(workload)),
 };
-
-fn supported(workload: Workload) -> Result<(), String> {
-    match workload.load {
-        Load::HalfOpenStorm => Err("half-open admits every caller".into()),
-        Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
-        _ if workload.listener => Err("it has no listeners".into()),
-        _ => Ok(()),
-    }
-}
 
 fn build(workload: Workload) -> Peer {
     Peer(
@@ -39,22 +31,14 @@ fn build(workload: Workload) -> Peer {
 
 struct Peer(Recloser);
 
-impl Caller for &Peer {
-    #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
-        let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
-        !matches!(result, Err(Error::Rejected))
-    }
-}
-
-impl Subject for Peer {
+impl Shared for Peer {
     // It judges the call after the one that fills a ring, in both states.
     const CYCLE: (u32, u32) = (11, 2);
 
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
+    #[inline(always)]
+    fn call(&self, fails: bool) -> bool {
+        let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
+        !matches!(result, Err(Error::Rejected))
     }
 
     fn state(&self) -> Seen {

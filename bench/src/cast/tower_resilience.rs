@@ -13,34 +13,29 @@ use tower_resilience_circuitbreaker::{
     DefaultClassifier, SlidingWindowType,
 };
 
-use super::upstream::{self, RUNTIME, Request, Upstream};
-use super::{Caller, Entry, Kind, Seen, Subject};
+use super::layered::{Answer, Through};
+use super::upstream::{RUNTIME, Request, Upstream};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage;
-use crate::workload::{Load, Style, TIME_WINDOW, Window, Workload};
+use crate::subject::{Caller, Seen, Subject};
+use crate::workload::{Style, TIME_WINDOW, Window, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "tower-resilience",
     version: env!("VERSION_tower_resilience_circuitbreaker"),
     kind: Kind::Peer,
-    stage: |workload| {
-        supported(workload)?;
+    can: Can {
+        styles: &[Style::Plain, Style::Layer],
+        time_window: true,
+        slow_rule: true,
+        ..Can::PLAIN
+    },
+    set: |workload| {
         // Its rejections may sleep on a timer.
         LazyLock::force(&RUNTIME);
         stage::set(workload, move || build(workload))
     },
 };
-
-fn supported(workload: Workload) -> Result<(), String> {
-    match workload.load {
-        Load::Floor => Err("not a floor".into()),
-        _ if workload.timeout_rule => Err("it has no rule on timeouts".into()),
-        _ if workload.counted => Err("it keeps no totals beside the window".into()),
-        _ if !matches!(workload.style, Style::Plain | Style::Layer) => {
-            Err("it has one way to call".into())
-        }
-        _ => Ok(()),
-    }
-}
 
 fn build(workload: Workload) -> Peer {
     let mut builder = CircuitBreakerLayer::builder()
@@ -82,14 +77,20 @@ struct Peer {
 
 struct Calls {
     _entered: EnterGuard<'static>,
-    service: Guarded,
+    service: Through<Guarded>,
+}
+
+impl Answer for Result<(), CircuitBreakerError<()>> {
+    #[inline(always)]
+    fn is_admitted(&self) -> bool {
+        !matches!(self, Err(CircuitBreakerError::OpenCircuit))
+    }
 }
 
 impl Caller for Calls {
     #[inline(always)]
     fn call(&mut self, fails: bool) -> bool {
-        let result = upstream::through(&mut self.service, Request::that(fails));
-        !matches!(result, Err(CircuitBreakerError::OpenCircuit))
+        self.service.call(fails)
     }
 }
 
@@ -99,7 +100,7 @@ impl Subject for Peer {
     fn caller(&self) -> Calls {
         Calls {
             _entered: RUNTIME.enter(),
-            service: self.service.clone(),
+            service: Through(self.service.clone()),
         }
     }
 

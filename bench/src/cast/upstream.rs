@@ -4,8 +4,10 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 use tower::Service;
 
 /// What the upstream shall do.
@@ -65,26 +67,48 @@ pub(super) static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         .expect("a runtime can be built")
 });
 
+/// After so long a service that says it is not ready is asked again, woken or not.
+const ASKED_AGAIN: Duration = Duration::from_millis(10);
+
 /// Makes a service ready and calls it, as an executor would.
 #[inline(always)]
 pub(super) fn through<S: Service<Request>>(
     service: &mut S,
     request: Request,
 ) -> Result<S::Response, S::Error> {
-    finish(poll_fn(|cx| service.poll_ready(cx)))?;
-    finish(service.call(request))
+    if let Poll::Ready(ready) = service.poll_ready(&mut unwatched()) {
+        ready?;
+    } else {
+        wait_until_ready(service)?;
+    }
+    let mut call = pin!(service.call(request));
+    match call.as_mut().poll(&mut unwatched()) {
+        Poll::Ready(result) => result,
+        Poll::Pending => RUNTIME.block_on(call),
+    }
 }
 
-/// Finishes a future: with one poll where nothing is in its way, and by waiting where
-/// another thread holds what it needs.
+/// The first poll of everything: most is ready then, and what is not is polled again by the
+/// runtime, whose waker takes the place of this one.
 #[inline(always)]
-fn finish<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    match future
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
-        Poll::Ready(output) => output,
-        Poll::Pending => RUNTIME.block_on(future),
-    }
+fn unwatched() -> Context<'static> {
+    Context::from_waker(Waker::noop())
+}
+
+/// Asks until the service is ready, at least every [`ASKED_AGAIN`].
+///
+/// A service has to wake whom it told to wait. `tower-resilience` may not: where its mutex is
+/// taken it begins to sleep for a millisecond, polls that sleep once and answers "pending" whatever the poll
+/// said. A thread that is preempted in between for longer than a millisecond finds
+/// the sleep over, and over it wakes nobody.
+#[cold]
+fn wait_until_ready<S: Service<Request>>(service: &mut S) -> Result<(), S::Error> {
+    RUNTIME.block_on(async {
+        loop {
+            let ready = poll_fn(|cx| service.poll_ready(cx));
+            if let Ok(ready) = timeout(ASKED_AGAIN, ready).await {
+                return ready;
+            }
+        }
+    })
 }

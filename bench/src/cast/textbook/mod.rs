@@ -2,23 +2,27 @@
 
 mod buckets;
 mod ring;
+mod window;
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use buckets::Buckets;
 use ring::Ring;
+use window::Window;
 
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage::{self, Stage};
-use crate::workload::{BUCKETS, Load, Style, TIME_WINDOW, Window as Span, Workload};
+use crate::subject::{Seen, Shared};
+use crate::workload::{BUCKETS, TIME_WINDOW, Window as Span, Workload};
 
 /// Behind `std::sync::Mutex`.
 pub(super) const STD: Entry = Entry {
     name: "std-mutex",
     version: "",
     kind: Kind::Peer,
-    stage: set::<Std>,
+    can: CAN,
+    set: set::<Std>,
 };
 
 /// Behind `parking_lot::Mutex`.
@@ -26,24 +30,24 @@ pub(super) const PARKING_LOT: Entry = Entry {
     name: "parking_lot-mutex",
     version: env!("VERSION_parking_lot"),
     kind: Kind::Peer,
-    stage: set::<ParkingLot>,
+    can: CAN,
+    set: set::<ParkingLot>,
+};
+
+const CAN: Can = Can {
+    time_window: true,
+    listener: false,
+    ..Can::PLAIN
 };
 
 fn set<L: Lock>(workload: Workload) -> Result<Box<dyn Stage>, String> {
-    match workload.load {
-        Load::Floor => Err("not a floor".into()),
-        _ if workload.listener => Err("it has no listeners".into()),
-        _ if workload.has_extras() || workload.style != Style::Plain => {
-            Err("it has no such rule or call".into())
-        }
-        _ => match workload.window {
-            Span::Count(size) => stage::set(workload, move || {
-                Textbook::<L, _>::new(workload, Ring::new(size))
-            }),
-            Span::Time => stage::set(workload, move || {
-                Textbook::<L, _>::new(workload, Buckets::new(TIME_WINDOW, BUCKETS))
-            }),
-        },
+    match workload.window {
+        Span::Count(size) => stage::set(workload, move || {
+            Textbook::<L, _>::new(workload, Ring::new(size))
+        }),
+        Span::Time => stage::set(workload, move || {
+            Textbook::<L, _>::new(workload, Buckets::new(TIME_WINDOW, BUCKETS))
+        }),
     }
 }
 
@@ -82,18 +86,6 @@ impl Lock for ParkingLot {
     fn with<T: Send, R>(lock: &parking_lot::Mutex<T>, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut lock.lock())
     }
-}
-
-/// The outcomes that the ratio is computed over.
-trait Window: Send + 'static {
-    /// Adds an outcome.
-    fn record(&mut self, failed: bool);
-
-    /// How many there are, and how many of them are failures.
-    fn totals(&self) -> (usize, usize);
-
-    /// Forgets them all.
-    fn clear(&mut self);
 }
 
 struct Textbook<L: Lock, W: Window> {
@@ -169,22 +161,14 @@ impl<W: Window> Inner<W> {
     }
 }
 
-impl<L: Lock, W: Window> Caller for &Textbook<L, W> {
+impl<L: Lock, W: Window> Shared for Textbook<L, W> {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         let granted = self.allow();
         if granted {
             self.done(fails);
         }
         granted
-    }
-}
-
-impl<L: Lock, W: Window> Subject for Textbook<L, W> {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

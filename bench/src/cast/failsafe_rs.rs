@@ -8,25 +8,26 @@ use failsafe::failure_policy::{
 };
 use failsafe::{CircuitBreaker, Config, Error, FailurePolicy, Instrument, StateMachine};
 
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage::{self, Stage};
-use crate::workload::{Load, TIME_WINDOW, Window, Workload};
+use crate::subject::{Seen, Shared};
+use crate::workload::{Load, TIME_WINDOW, Workload};
 
 /// With the success-rate rule: what compares with a failure ratio.
 pub(super) const RATE: Entry = Entry {
     name: "failsafe",
     version: env!("VERSION_failsafe"),
     kind: Kind::Peer,
-    stage: |mut workload| {
-        // Its window is always one of time.
-        workload.window = Window::Count(workload.outcomes());
-        supported(workload)?;
-        match workload.load {
-            // The rate is judged only after a whole window of time: tripping it would take
-            // a second, so the states beyond closed are reached by failures in a row.
-            Load::Rejecting | Load::Flapping => set(workload, in_a_row),
-            _ => set(workload, rate),
-        }
+    // Its window is always one of time.
+    can: Can {
+        time_window: true,
+        ..Can::PLAIN.without_quota()
+    },
+    set: |workload| match workload.load {
+        // The rate is judged only after a whole window of time: tripping it would take
+        // a second, so the states beyond closed are reached by failures in a row.
+        Load::Rejecting | Load::Flapping => set(workload, in_a_row),
+        _ => set(workload, rate),
     },
 };
 
@@ -35,23 +36,15 @@ pub(super) const CONSECUTIVE: Entry = Entry {
     name: "failsafe-consecutive",
     version: env!("VERSION_failsafe"),
     kind: Kind::Peer,
-    stage: |workload| {
-        supported(workload)?;
-        match workload.load {
-            Load::Rejecting | Load::Flapping => Err("the same as failsafe here".into()),
-            _ => set(workload, in_a_row),
-        }
+    can: Can {
+        declines: |load| match load {
+            Load::Rejecting | Load::Flapping => Some("it is the same as failsafe here"),
+            load => (Can::PLAIN.without_quota().declines)(load),
+        },
+        ..Can::PLAIN
     },
+    set: |workload| set(workload, in_a_row),
 };
-
-fn supported(workload: Workload) -> Result<(), String> {
-    match workload.load {
-        Load::HalfOpenStorm => Err("half-open admits every caller".into()),
-        Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
-        _ => Ok(()),
-    }
-}
 
 fn rate(workload: Workload) -> SuccessRateOverTimeWindow<Constant> {
     success_rate_over_time_window(
@@ -91,27 +84,15 @@ impl Instrument for Listener {
 
 struct Failsafe<P, I>(StateMachine<P, I>);
 
-impl<P, I> Caller for &Failsafe<P, I>
+impl<P, I> Shared for Failsafe<P, I>
 where
     P: FailurePolicy + Send + 'static,
     I: Instrument + Send + Sync + 'static,
 {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         let result = self.0.call(|| if fails { Err(()) } else { Ok(()) });
         !matches!(result, Err(Error::Rejected))
-    }
-}
-
-impl<P, I> Subject for Failsafe<P, I>
-where
-    P: FailurePolicy + Send + 'static,
-    I: Instrument + Send + Sync + 'static,
-{
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

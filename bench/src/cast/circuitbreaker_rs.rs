@@ -6,27 +6,18 @@ use std::fmt;
 
 use circuitbreaker_rs::{BreakerError, CircuitBreaker, DefaultPolicy, HookRegistry, State};
 
-use super::{Caller, Entry, Kind, Seen, Subject};
+use crate::entry::{Can, Entry, Kind};
 use crate::stage;
+use crate::subject::{Seen, Shared};
 use crate::workload::{Load, Workload};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "circuitbreaker-rs",
     version: env!("VERSION_circuitbreaker_rs"),
     kind: Kind::Peer,
-    stage: |workload| {
-        supported(workload)?;
-        stage::set(workload, move || build(workload))
-    },
+    can: Can::PLAIN,
+    set: |workload| stage::set(workload, move || build(workload)),
 };
-
-fn supported(workload: Workload) -> Result<(), String> {
-    match workload.load {
-        Load::Floor => Err("not a floor".into()),
-        _ if !workload.is_plain() => Err("it has no such window, rule or call".into()),
-        _ => Ok(()),
-    }
-}
 
 fn build(workload: Workload) -> Peer {
     let storm = workload.load == Load::HalfOpenStorm;
@@ -62,19 +53,11 @@ impl Error for Down {}
 
 struct Peer(CircuitBreaker<DefaultPolicy, Down>);
 
-impl Caller for &Peer {
+impl Shared for Peer {
     #[inline(always)]
-    fn call(&mut self, fails: bool) -> bool {
+    fn call(&self, fails: bool) -> bool {
         let result = self.0.call(|| if fails { Err(Down) } else { Ok(()) });
         !matches!(result, Err(BreakerError::Open))
-    }
-}
-
-impl Subject for Peer {
-    type Caller<'a> = &'a Self;
-
-    fn caller(&self) -> &Self {
-        self
     }
 
     fn state(&self) -> Seen {

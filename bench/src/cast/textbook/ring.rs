@@ -1,6 +1,6 @@
 //! The last so many outcomes.
 
-use super::Window;
+use super::window::Window;
 
 /// Whether each of them was a failure.
 pub(super) struct Ring {
