@@ -13,6 +13,7 @@ pub mod entry;
 pub mod instructions;
 pub mod pattern;
 pub mod profile;
+pub mod record;
 pub mod report;
 pub mod stage;
 pub mod subject;

@@ -1,7 +1,7 @@
 //! Who waits for a subject, and for how long.
 //!
 //! No thread can be stopped from outside, so a subject that gives no answer takes its process with
-//! it. Therefore cells are measured in processes of their own: see [`cell`](crate::cell) and [`profile`](crate::profile).
+//! it. Therefore cells are measured in processes of their own.
 
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError};

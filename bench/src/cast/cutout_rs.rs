@@ -9,7 +9,7 @@ use cutout::{
 };
 
 use cutout::BreakerRef;
-use cutout::tower::BreakerLayer;
+use cutout::adapters::tower::BreakerLayer;
 use tower::Layer;
 
 use super::layered::{Answer, Layered};

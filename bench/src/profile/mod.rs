@@ -9,7 +9,6 @@
 pub mod coordinator;
 pub mod plan;
 mod progress;
-pub mod record;
 pub mod worker;
 
 /// How much is measured.

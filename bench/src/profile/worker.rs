@@ -7,10 +7,10 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::plan::{CROWD_WINDOW, Sampling, Task, WINDOWS};
-use super::record::{Cell, Outcome, QUANTILES, Record};
 use crate::allocations;
 use crate::cast;
 use crate::entry::Entry;
+use crate::record::{Cell, Outcome, QUANTILES, Record};
 use crate::stage::Stage;
 use crate::watchdog;
 use crate::workload::{Load, Workload};

@@ -88,7 +88,7 @@ fn ratio(now: Option<f64>, before: Option<f64>) -> Option<f64> {
 mod tests {
     use super::super::summary;
     use super::*;
-    use crate::profile::record::{Cell, Outcome, Record};
+    use crate::record::{Cell, Outcome, Record};
 
     fn summary(ns_per_call: f64) -> Vec<Row> {
         let cell = Cell {

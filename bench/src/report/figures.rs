@@ -7,7 +7,7 @@ use super::standing::kind;
 use super::summary::Row;
 use crate::cast;
 use crate::entry::Kind;
-use crate::profile::record::QUANTILES;
+use crate::record::QUANTILES;
 
 /// The breakers in the order in which they are drawn, ours on top.
 fn breakers() -> Vec<(&'static str, Ink)> {

@@ -22,7 +22,7 @@ pub use folder::Folder;
 use machine::Machine;
 use summary::Row;
 
-use crate::profile::record::Record;
+use crate::record::Record;
 
 /// The records of a run that was written down.
 pub fn read(folder: &Folder) -> io::Result<Vec<Record>> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cast;
-use crate::profile::record::{Cell, Outcome, QUANTILES, Record};
+use crate::record::{Cell, Outcome, QUANTILES, Record};
 
 /// One object of `summary.json`. The names of the fields stay; null means not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

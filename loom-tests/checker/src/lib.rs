@@ -13,6 +13,7 @@ mod atomic;
 mod depth_first;
 mod search;
 mod session;
+mod thread_number;
 mod threads;
 mod tracks;
 

@@ -1,12 +1,7 @@
 //! The threads of a program.
 
-use std::cell::Cell;
-
 use crate::session::{self, Backend};
-use crate::tracks;
-
-/// The most threads of a program.
-pub(crate) const MOST_THREADS: usize = 3;
+use crate::thread_number::{self, MOST_THREADS};
 
 /// Runs the threads of a program together and gives what each one came to.
 ///
@@ -32,10 +27,6 @@ pub fn together<T: Send + 'static>(threads: Vec<Thread<T>>) -> Vec<T> {
     })
 }
 
-shuttle::thread_local! {
-    static THREAD: Cell<usize> = Cell::new(0);
-}
-
 /// Into how many shards the core divides threads.
 pub fn shards() -> usize {
     2
@@ -44,12 +35,9 @@ pub fn shards() -> usize {
 /// The present thread's shard; before and after the threads, the first one.
 pub fn shard() -> usize {
     if session::threads() == 0 {
-        return 0;
-    }
-    match session::backend() {
-        Backend::Alone => 0,
-        Backend::Loads | Backend::ReadModifyWrites => tracks::this_thread(),
-        Backend::Shuttle => THREAD.with(Cell::get),
+        0
+    } else {
+        thread_number::this()
     }
 }
 
@@ -59,10 +47,7 @@ pub type Thread<T> = Box<dyn FnOnce() -> T + Send>;
 fn numbered<T: 'static>(threads: Vec<Thread<T>>) -> Vec<Thread<T>> {
     let numbered = threads.into_iter().enumerate().map(|(number, thread)| {
         let numbered: Thread<T> = Box::new(move || {
-            match session::backend() {
-                Backend::Shuttle => THREAD.with(|thread| thread.set(number)),
-                _ => tracks::enter_thread(number),
-            }
+            thread_number::enter(number);
             thread()
         });
         numbered

@@ -12,27 +12,12 @@
 //! may still see an old value. And loom is told not to switch threads between an access
 //! and its tracks, so they add no executions of their own.
 
-use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use loom::sync::atomic::AtomicUsize;
 
 use crate::session;
-use crate::threads::MOST_THREADS;
-
-loom::thread_local! {
-    static THREAD: Cell<usize> = Cell::new(0);
-}
-
-/// Says which of the program's threads the present one is.
-pub(crate) fn enter_thread(number: usize) {
-    THREAD.with(|thread| thread.set(number));
-}
-
-/// Which of the program's threads the present one is.
-pub(crate) fn this_thread() -> usize {
-    THREAD.with(Cell::get)
-}
+use crate::thread_number::{self, MOST_THREADS};
 
 /// The tracks in one atomic.
 pub(crate) struct Tracks([AtomicUsize; MOST_THREADS]);
@@ -45,7 +30,7 @@ impl Tracks {
     /// After a load.
     pub(crate) fn read(&self) {
         if session::threads() > 0 {
-            let this = this_thread();
+            let this = thread_number::this();
             loom::stop_exploring();
             self.0[this].load(Relaxed);
             loom::explore();
@@ -55,7 +40,7 @@ impl Tracks {
     /// After a write.
     pub(crate) fn write(&self) {
         if session::threads() > 0 {
-            let this = this_thread();
+            let this = thread_number::this();
             loom::stop_exploring();
             for (number, track) in self.0.iter().take(session::threads()).enumerate() {
                 if number != this {

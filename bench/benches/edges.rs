@@ -1,8 +1,7 @@
 //! What the layer costs over a bare service and the wrapper over a bare stream: the best of many
-//! rounds of a plain loop. `cargo bench -p cutout --bench edges`
+//! rounds of a plain loop. `cargo bench --bench edges`
 
 use std::convert::Infallible;
-use std::env;
 use std::future::{Ready, ready};
 use std::hint::black_box;
 use std::pin::{Pin, pin};
@@ -17,7 +16,8 @@ use cutout::adapters::stream::{GuardedStream, Limits};
 use cutout::adapters::tower::{AtResult, BreakerLayer};
 use cutout::classify::ByResult;
 use cutout::{Breaker, BreakerRef, OwnedPermit, SlowRule};
-use futures_util::Stream;
+use cutout_bench::arguments::Arguments;
+use futures_core::Stream;
 use http_body::{Body, Frame};
 use tower::{Layer, Service};
 
@@ -211,12 +211,21 @@ fn body() {
 }
 
 fn main() {
-    // What is handed to all benches selects others, or is for those that keep baselines.
-    let is_for_all = |given: String| ["--bench", "--quick", "edges"].contains(&given.as_str());
-    if !env::args().skip(1).all(is_for_all) {
-        return;
+    let about = "The tower layer, streams and bodies beside bare ones";
+    let arguments = Arguments::of_process("edges", about);
+    let cases: [(&str, fn()); 3] = [
+        ("edges/tower", tower),
+        ("edges/stream", stream),
+        ("edges/body", body),
+    ];
+    let selected = cases
+        .into_iter()
+        .filter(|(name, _)| arguments.selects(name));
+    for (name, case) in selected {
+        if arguments.has("list") {
+            println!("{name}: benchmark");
+        } else if arguments.measures() {
+            case();
+        }
     }
-    tower();
-    stream();
-    body();
 }
