@@ -112,3 +112,36 @@ fn wait_until_ready<S: Service<Request>>(service: &mut S) -> Result<(), S::Error
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not ready so often, and wakes nobody.
+    struct Forgetful(u32);
+
+    impl Service<Request> for Forgetful {
+        type Response = ();
+        type Error = ();
+        type Future = Reply;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ()>> {
+            match self.0.checked_sub(1) {
+                None => Poll::Ready(Ok(())),
+                Some(left) => {
+                    self.0 = left;
+                    Poll::Pending
+                }
+            }
+        }
+
+        fn call(&mut self, request: Request) -> Reply {
+            Reply(request)
+        }
+    }
+
+    #[test]
+    fn a_service_that_wakes_nobody_is_asked_again() {
+        assert_eq!(through(&mut Forgetful(3), Request::Succeed), Ok(()));
+    }
+}
