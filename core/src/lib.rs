@@ -13,6 +13,8 @@ mod engine;
 pub mod guide;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
+#[cfg(feature = "odds")]
+pub mod odds;
 #[cfg(feature = "registry")]
 pub mod registry;
 #[cfg(feature = "router")]
@@ -31,6 +33,7 @@ pub use contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 pub use contract::error::ConfigError;
 pub use contract::event::Event;
 pub use contract::outcome::{Counts, Outcome, Report, Sample, Settled};
+pub use contract::score::Score;
 pub use contract::snapshot::{Bucket, Snapshot};
 pub use contract::state::{Cause, State};
 pub use contract::totals::{Endings, Rejections, Totals};

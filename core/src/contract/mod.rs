@@ -7,6 +7,7 @@ pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod outcome;
 pub(crate) mod rules;
+pub(crate) mod score;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub(crate) mod totals;

@@ -74,7 +74,7 @@ impl Rules {
 }
 
 /// The least part of `size` that reaches a ratio.
-fn least(ratio: f64, size: u32) -> u32 {
+pub(crate) fn least(ratio: f64, size: u32) -> u32 {
     // The product may be off by a rounding either way; the quotient decides.
     let near = (ratio * f64::from(size)) as u32;
     (near.saturating_sub(1).max(1)..=size)

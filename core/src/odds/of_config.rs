@@ -1,0 +1,99 @@
+//! The odds of all rules of a config together.
+
+use alloc::format;
+
+use super::curve::Curve;
+use super::run;
+use super::scan::Scan;
+use super::traffic::Traffic;
+use crate::contract::config::{Config, Window};
+use crate::contract::error::ConfigError;
+use crate::contract::rules::least;
+
+/// The largest window whose odds are computed: those of a time window under heavy traffic.
+const MOST_SAMPLES: f64 = 100_000.0;
+
+/// How long a breaker stays closed under some traffic. Made by [`Config::odds`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Odds {
+    /// With an empty window at the start, as after a recovery.
+    pub from_empty: Curve,
+    /// With a window full of successes at the start, as after a long time in which all went well.
+    pub from_full: Curve,
+}
+
+impl Config {
+    /// How long a breaker of this config stays closed under such traffic: see [`odds`](crate::odds).
+    ///
+    /// Reads no clock and allocates. It takes microseconds for a window of 100, and some tenths of a second at
+    /// the most, for a time window that holds 100,000 calls.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] if the config is not legal, if a share is not in 0 to 1, or if the window is one of time and
+    /// the traffic does not say how many calls come in a second.
+    pub fn odds(&self, traffic: Traffic) -> Result<Odds, ConfigError> {
+        self.validate()?;
+        traffic.validate()?;
+        let size = window_size(self.window, &traffic)?;
+        let mut odds = Odds {
+            from_empty: Curve::never(),
+            from_full: Curve::never(),
+        };
+        let mut add = |from_empty: Curve, from_full: Curve| {
+            odds.from_empty = odds.from_empty.and(&from_empty);
+            odds.from_full = odds.from_full.and(&from_full);
+        };
+        if let Some(length) = self.consecutive_failures
+            && let Some(share) = usable(traffic.failures)
+        {
+            let curve = run::curve(length, share);
+            add(curve.clone(), curve);
+        }
+        let ratios = [
+            (self.failure_ratio, traffic.failures),
+            (self.timeout_ratio, traffic.timeouts),
+            (self.slow.map(|rule| rule.ratio), traffic.slow),
+        ];
+        for (ratio, share) in ratios {
+            let (Some(ratio), Some(share)) = (ratio, usable(share)) else {
+                continue;
+            };
+            let min_calls = self.min_calls;
+            let scan = Scan {
+                size,
+                threshold: least(ratio, size),
+                partly: |samples| (samples >= min_calls).then(|| least(ratio, samples)),
+            };
+            if size >= min_calls {
+                add(scan.starting_empty(share), scan.starting_full(share));
+            }
+        }
+        Ok(odds)
+    }
+}
+
+/// How many outcomes the window holds, at this many calls per second.
+fn window_size(window: Window, traffic: &Traffic) -> Result<u32, ConfigError> {
+    let (length, buckets) = match window {
+        Window::Count(size) => return Ok(size),
+        Window::Time { length, buckets } => (length, buckets),
+    };
+    // The newest bucket is half full on average.
+    let seconds = length.as_secs_f64() * (1.0 - 0.5 / f64::from(buckets));
+    let samples = libm::round(seconds * traffic.calls_per_second);
+    if (1.0..=MOST_SAMPLES).contains(&samples) {
+        return Ok(samples as u32);
+    }
+    Err(ConfigError {
+        field: "calls_per_second",
+        value: format!("{}", traffic.calls_per_second),
+        legal: "given for a time window, and so many that it holds from 1 to 100,000 calls",
+    })
+}
+
+/// A share that something comes of. One is as good as 1 - 1e-12, whose logarithms are finite.
+fn usable(share: f64) -> Option<f64> {
+    (share > 0.0).then(|| share.min(1.0 - 1e-12))
+}
