@@ -60,10 +60,15 @@ impl<'a, C: Clock> BreakerRef for &'a Breaker<C> {
     }
 }
 
-/// A [`Permit`] or an [`OwnedPermit`]. Dropped, it settles as abandoned.
+/// A [`Permit`] or an [`OwnedPermit`]. Dropped, it settles as abandoned, or as panicked where the
+/// thread is panicking.
 pub trait AnyPermit {
     /// Settles the permit.
     fn done(self, report: Report) -> Settled;
+
+    /// Settles the permit as abandoned, even where the thread is panicking: see
+    /// [`Permit::abandon`].
+    fn abandon(self);
 }
 
 impl<C: Clock> AnyPermit for Permit<'_, C> {
@@ -71,11 +76,19 @@ impl<C: Clock> AnyPermit for Permit<'_, C> {
     fn done(self, report: Report) -> Settled {
         self.done_apart(report)
     }
+
+    fn abandon(self) {
+        self.abandon();
+    }
 }
 
 impl<C: Clock> AnyPermit for OwnedPermit<C> {
     #[inline]
     fn done(self, report: Report) -> Settled {
         self.done_apart(report)
+    }
+
+    fn abandon(self) {
+        self.abandon();
     }
 }

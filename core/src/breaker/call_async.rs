@@ -3,6 +3,7 @@
 use core::future::Future;
 
 use crate::breaker::Breaker;
+use crate::breaker::guard::Guard;
 use crate::breaker::rejected::CallError;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
@@ -29,7 +30,8 @@ impl<C: Clock> Breaker<C> {
     /// # Panics
     ///
     /// Passes on a panic of `call` or its future, which counts as
-    /// [`Config::panicked`](crate::Config::panicked) says.
+    /// [`Config::panicked`](crate::Config::panicked) says. A panic of anybody else that drops
+    /// this future, say of another branch of a `join!`, says nothing about the upstream: the call is abandoned.
     ///
     /// # Examples
     ///
@@ -115,9 +117,11 @@ impl<C: Clock> Breaker<C> {
         F: Future<Output = Result<T, E>>,
         R: Into<Report>,
     {
-        let permit = self.allow()?;
-        let result = call().await;
-        permit.done(classify(&result));
+        let mut guard = Guard::new(self.allow()?, ());
+        let result = guard.call(call).await;
+        if let Some((permit, ())) = guard.take() {
+            permit.done(classify(&result));
+        }
         result.map_err(CallError::Inner)
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod builder;
 mod call;
 mod call_async;
 pub(crate) mod fallback;
+pub(crate) mod guard;
 mod listeners;
 pub(crate) mod manual_clock;
 mod operate;
@@ -13,7 +14,7 @@ mod overdue;
 pub(crate) mod permit;
 mod refusal;
 pub(crate) mod rejected;
-mod settle;
+pub(crate) mod settle;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

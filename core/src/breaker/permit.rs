@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::breaker::Breaker;
+use crate::breaker::settle::Dropped;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 use crate::engine::word::Stamp;
@@ -55,7 +56,7 @@ trait Holder {
         self.settle(token, report)
     }
 
-    fn abandon(&self, token: Token);
+    fn abandon(&self, token: Token, dropped: Dropped);
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
@@ -64,8 +65,8 @@ impl<C: Clock> Holder for &Breaker<C> {
         Breaker::settle(self, token, report)
     }
 
-    fn abandon(&self, token: Token) {
-        Breaker::abandon(self, token);
+    fn abandon(&self, token: Token, dropped: Dropped) {
+        Breaker::abandon(self, token, dropped);
     }
 }
 
@@ -75,8 +76,8 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
         Breaker::settle(self, token, report)
     }
 
-    fn abandon(&self, token: Token) {
-        Breaker::abandon(self, token);
+    fn abandon(&self, token: Token, dropped: Dropped) {
+        Breaker::abandon(self, token, dropped);
     }
 }
 
@@ -111,7 +112,7 @@ impl<H: Holder> Drop for Unsettled<H> {
     #[inline]
     fn drop(&mut self) {
         if let Some(breaker) = self.breaker.take() {
-            breaker.abandon(self.token);
+            breaker.abandon(self.token, Dropped::here());
         }
     }
 }
@@ -120,7 +121,9 @@ impl<H: Holder> Drop for Unsettled<H> {
 ///
 /// Settle it with the call's outcome. Dropping it settles it as *abandoned*:
 /// ignored by default, a failure when the thread is panicking; both are set in
-/// [`Config`](crate::Config). A permit that is leaked (`mem::forget`) costs nothing
+/// [`Config`](crate::Config). A permit cannot know whose panic it is. A future that holds one while it waits
+/// is dropped by the panics of others too, say of another branch of a `join!`: there use
+/// [`Breaker::call_async`], which counts only a panic of the call, or [`abandon`](Self::abandon). A permit that is leaked (`mem::forget`) costs nothing
 /// when it is a normal one; a probe's slot is reclaimed after its lease.
 ///
 /// A permit settles exactly once. Settling consumes it, so a second time does
@@ -209,6 +212,17 @@ macro_rules! permit {
             #[inline]
             pub fn ignore(self) -> Settled {
                 self.done(Outcome::Ignored)
+            }
+
+            /// Settles the permit as abandoned, as [`Config::abandoned`](crate::Config::abandoned)
+            /// says: what dropping it does, also where a thread is panicking.
+            ///
+            /// For a future of one's own that is dropped: whatever panic drops it, it
+            /// is not the call's.
+            pub fn abandon(mut self) {
+                if let Some(breaker) = self.0.breaker.take() {
+                    breaker.abandon(self.0.token, Dropped::Abandoned);
+                }
             }
 
             /// The generation that granted the permit.

@@ -83,7 +83,7 @@ impl<C: Clock> Breaker<C> {
         {
             return self.settle_by_time(word, token, kind, outcome.into());
         }
-        self.settle_by_state(token, Some(outcome.into()))
+        self.settle_by_state(token, Ok(outcome.into()))
     }
 
     #[inline(never)]
@@ -91,7 +91,7 @@ impl<C: Clock> Breaker<C> {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
         }
-        self.settle_by_state(token, Some(report))
+        self.settle_by_state(token, Ok(report))
     }
 
     #[inline(never)]
@@ -108,7 +108,7 @@ impl<C: Clock> Breaker<C> {
             };
             return self.judge_by_time(word, (kind, 1), &settling);
         }
-        self.settle_by_state(token, Some(report))
+        self.settle_by_state(token, Ok(report))
     }
 
     /// What an outcome does that has been counted in a time window.
@@ -143,17 +143,17 @@ impl<C: Clock> Breaker<C> {
 
     /// Settles a permit that was dropped.
     #[cold]
-    pub(crate) fn abandon(&self, token: Token) {
+    pub(crate) fn abandon(&self, token: Token, dropped: Dropped) {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::ABANDONED, token.stamp().is_probe());
         }
-        self.settle_by_state(token, None);
+        self.settle_by_state(token, Err(dropped));
     }
 
-    /// Settles a permit; without a report, by the policy for dropped ones.
+    /// Settles a permit by its report, or by the policy for dropped ones.
     #[cold]
     #[inline(never)]
-    fn settle_by_state(&self, token: Token, report: Option<Report>) -> Settled {
+    fn settle_by_state(&self, token: Token, report: Result<Report, Dropped>) -> Settled {
         let mut now = Reading::new(self);
         let mut has_returned = false;
         loop {
@@ -174,7 +174,8 @@ impl<C: Clock> Breaker<C> {
             }
             let settling = Settling {
                 token,
-                report: report.unwrap_or_else(|| dropped(self.engine.terms(word)).into()),
+                report: report
+                    .unwrap_or_else(|dropped| dropped.outcome(self.engine.terms(word)).into()),
                 now: &now,
             };
             let settled = match word.state() {
@@ -337,11 +338,35 @@ impl<C: Clock> Breaker<C> {
     }
 }
 
-/// What a dropped permit settles as.
-fn dropped(terms: Terms<'_>) -> Outcome {
-    #[cfg(feature = "std")]
-    if std::thread::panicking() {
-        return terms.panicked();
+/// How a permit came to be dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dropped {
+    /// By who lost interest in the call.
+    Abandoned,
+    /// By a panic of the call.
+    Panicked,
+}
+
+impl Dropped {
+    /// By code that stands around the call: a panic that goes through it is taken for one of the call.
+    pub(crate) fn here() -> Self {
+        #[cfg(feature = "std")]
+        let is_panicking = std::thread::panicking();
+        // Without the standard library nobody can tell.
+        #[cfg(not(feature = "std"))]
+        let is_panicking = false;
+        if is_panicking {
+            Self::Panicked
+        } else {
+            Self::Abandoned
+        }
     }
-    terms.abandoned()
+
+    /// What that settles as.
+    fn outcome(self, terms: Terms<'_>) -> Outcome {
+        match self {
+            Self::Abandoned => terms.abandoned(),
+            Self::Panicked => terms.panicked(),
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::Router;
 use super::attempts::Attempts;
 use super::choice::InFlight;
 use super::error::NoTarget;
+use crate::breaker::guard::Guard;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
@@ -188,9 +189,11 @@ impl<T, C: Clock> Router<T, C> {
                 Err(none) => return nothing_left(last, none),
             };
             let (permit, target) = choice.into_parts();
-            let result = call(target).await;
+            let mut guard = permit.map_or_else(Guard::default, |permit| Guard::new(permit, ()));
+            let result = guard.call(|| call(target)).await;
+            let permit = guard.take();
             let verdict = judge(&result);
-            if let Some(permit) = permit {
+            if let Some((permit, ())) = permit {
                 permit.done(verdict.report);
             }
             if !verdict.moves_on {

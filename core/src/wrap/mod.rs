@@ -1,7 +1,5 @@
 //! What all that wraps calls shares.
 
 pub mod classify;
-#[cfg(any(feature = "tower", feature = "stream", feature = "body"))]
-pub(crate) mod guard;
 #[cfg(any(feature = "stream", feature = "body"))]
 pub(crate) mod stream_limits;

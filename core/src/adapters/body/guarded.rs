@@ -9,10 +9,10 @@ use pin_project_lite::pin_project;
 
 use crate::adapters::body::LimitedBody;
 use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::guard::Guard;
 use crate::breaker::permit::OwnedPermit;
 use crate::contract::outcome::{Report, Settled};
 use crate::wrap::classify::{ByResult, Judge};
-use crate::wrap::guard::Guard;
 use crate::wrap::stream_limits::{Limits, Timer};
 
 pin_project! {
@@ -21,7 +21,15 @@ pin_project! {
     /// # Cancel safety
     ///
     /// Dropping it settles the permit as abandoned, if it is not settled.
-    pub struct GuardedBody<B, J = ByResult, P = OwnedPermit> {
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of the body or of the judge, which settles the permit as
+    /// [`Config::panicked`](crate::Config::panicked) says. A panic of anybody else that drops it abandons the permit.
+    pub struct GuardedBody<B, J = ByResult, P = OwnedPermit>
+    where
+        P: AnyPermit,
+    {
         #[pin]
         inner: B,
         guard: Guard<J, P>,
@@ -58,7 +66,7 @@ where
     }
 }
 
-impl<B, J, P> GuardedBody<B, J, P> {
+impl<B, J, P: AnyPermit> GuardedBody<B, J, P> {
     /// A body that has no permit to settle.
     pub fn settled(body: B) -> Self {
         Self {
@@ -73,10 +81,7 @@ impl<B, J, P> GuardedBody<B, J, P> {
     }
 
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
-    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
-    where
-        P: AnyPermit,
-    {
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
         self.project().guard.settle(report.into())
     }
 
@@ -106,11 +111,10 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let mut this = self.project();
-        let unwinding = this.guard.unwinding();
+        let mut unwinding = this.guard.unwinding();
         let polled = this.inner.as_mut().poll_frame(cx);
-        unwinding.over();
         if let Poll::Ready(next) = &polled {
-            this.guard.judge(|judge| {
+            unwinding.judge(|judge| {
                 let verdict = match next {
                     Some(frame) => judge.item(frame),
                     None => Some(judge.end()),
@@ -119,6 +123,7 @@ where
                 verdict.or_else(|| this.inner.is_end_stream().then(|| judge.end()))
             });
         }
+        unwinding.over();
         polled
     }
 
@@ -131,7 +136,7 @@ where
     }
 }
 
-impl<B: fmt::Debug, J, P> fmt::Debug for GuardedBody<B, J, P> {
+impl<B: fmt::Debug, J, P: AnyPermit> fmt::Debug for GuardedBody<B, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardedBody")
             .field("inner", &self.inner)

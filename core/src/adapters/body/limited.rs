@@ -21,9 +21,14 @@ pin_project! {
     /// # Cancel safety
     ///
     /// As of [`GuardedBody`].
+    ///
+    /// # Panics
+    ///
+    /// As [`GuardedBody`]; a panic of the timer is not the upstream's.
     pub struct LimitedBody<B, T, J = ByResult, P = OwnedPermit>
     where
         T: Timer,
+        P: AnyPermit,
     {
         #[pin]
         body: GuardedBody<B, J, P>,
@@ -33,7 +38,7 @@ pin_project! {
     }
 }
 
-impl<B, T: Timer, J, P> LimitedBody<B, T, J, P> {
+impl<B, T: Timer, J, P: AnyPermit> LimitedBody<B, T, J, P> {
     pub(super) const fn new(body: GuardedBody<B, J, P>, limits: Limits, timer: T) -> Self {
         Self {
             body,
@@ -120,7 +125,7 @@ where
     }
 }
 
-impl<B: fmt::Debug, T: Timer, J, P> fmt::Debug for LimitedBody<B, T, J, P> {
+impl<B: fmt::Debug, T: Timer, J, P: AnyPermit> fmt::Debug for LimitedBody<B, T, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedBody")
             .field("body", &self.body)

@@ -9,10 +9,10 @@ use pin_project_lite::pin_project;
 
 use crate::adapters::stream::LimitedStream;
 use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::guard::Guard;
 use crate::breaker::permit::OwnedPermit;
 use crate::contract::outcome::{Report, Settled};
 use crate::wrap::classify::{ByResult, Judge};
-use crate::wrap::guard::Guard;
 use crate::wrap::stream_limits::{Limits, Timer};
 
 pin_project! {
@@ -21,21 +21,29 @@ pin_project! {
     /// # Cancel safety
     ///
     /// Dropping it settles the permit as abandoned, if it is not settled.
-    pub struct GuardedStream<S, J = ByResult, P = OwnedPermit> {
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of the stream or of the judge, which settles the permit as
+    /// [`Config::panicked`](crate::Config::panicked) says. A panic of anybody else that drops it abandons the permit.
+    pub struct GuardedStream<S, J = ByResult, P = OwnedPermit>
+    where
+        P: AnyPermit,
+    {
         #[pin]
         inner: S,
         guard: Guard<J, P>,
     }
 }
 
-impl<S, P> GuardedStream<S, ByResult, P> {
+impl<S, P: AnyPermit> GuardedStream<S, ByResult, P> {
     /// Settles `permit` by the items of `stream`, which are results: an `Err` is a failure.
     pub const fn new(stream: S, permit: P) -> Self {
         Self::with_judge(stream, permit, ByResult)
     }
 }
 
-impl<S, J, P> GuardedStream<S, J, P> {
+impl<S, J, P: AnyPermit> GuardedStream<S, J, P> {
     /// Settles `permit` by what `judge` says of the items and the end of `stream`.
     pub const fn with_judge(stream: S, permit: P, judge: J) -> Self {
         Self {
@@ -50,10 +58,7 @@ impl<S, J, P> GuardedStream<S, J, P> {
     }
 
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
-    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled>
-    where
-        P: AnyPermit,
-    {
+    pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
         self.project().guard.settle(report.into())
     }
 
@@ -74,15 +79,15 @@ impl<S: Stream, J: Judge<S::Item>, P: AnyPermit> Stream for GuardedStream<S, J, 
     #[inline]
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let this = self.project();
-        let unwinding = this.guard.unwinding();
+        let mut unwinding = this.guard.unwinding();
         let polled = this.inner.poll_next(cx);
-        unwinding.over();
         if let Poll::Ready(next) = &polled {
-            this.guard.judge(|judge| match next {
+            unwinding.judge(|judge| match next {
                 Some(item) => judge.item(item),
                 None => Some(judge.end()),
             });
         }
+        unwinding.over();
         polled
     }
 
@@ -102,7 +107,7 @@ where
     }
 }
 
-impl<S: fmt::Debug, J, P> fmt::Debug for GuardedStream<S, J, P> {
+impl<S: fmt::Debug, J, P: AnyPermit> fmt::Debug for GuardedStream<S, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardedStream")
             .field("inner", &self.inner)

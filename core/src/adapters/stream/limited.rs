@@ -22,9 +22,14 @@ pin_project! {
     /// # Cancel safety
     ///
     /// As of [`GuardedStream`].
+    ///
+    /// # Panics
+    ///
+    /// As [`GuardedStream`]; a panic of the timer is not the upstream's.
     pub struct LimitedStream<S, T, J = ByResult, P = OwnedPermit>
     where
         T: Timer,
+        P: AnyPermit,
     {
         #[pin]
         stream: GuardedStream<S, J, P>,
@@ -34,7 +39,7 @@ pin_project! {
     }
 }
 
-impl<S, T: Timer, J, P> LimitedStream<S, T, J, P> {
+impl<S, T: Timer, J, P: AnyPermit> LimitedStream<S, T, J, P> {
     pub(super) const fn new(stream: GuardedStream<S, J, P>, limits: Limits, timer: T) -> Self {
         Self {
             stream,
@@ -88,7 +93,7 @@ where
     }
 }
 
-impl<S: fmt::Debug, T: Timer, J, P> fmt::Debug for LimitedStream<S, T, J, P> {
+impl<S: fmt::Debug, T: Timer, J, P: AnyPermit> fmt::Debug for LimitedStream<S, T, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedStream")
             .field("stream", &self.stream)

@@ -8,6 +8,7 @@ use core::time::Duration;
 use tokio::time::timeout;
 
 use crate::breaker::Breaker;
+use crate::breaker::guard::Guard;
 use crate::breaker::rejected::{CallError, Rejected};
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
@@ -144,12 +145,14 @@ impl<C: Clock> Breaker<C> {
         F: Future<Output = Result<T, E>>,
         R: Into<Report>,
     {
-        let permit = self.allow()?;
-        let Ok(result) = timeout(limit, call()).await else {
-            permit.timeout();
+        let mut guard = Guard::new(self.allow()?, ());
+        let Ok(result) = timeout(limit, guard.call(call)).await else {
+            guard.settle(Outcome::Timeout.into());
             return Err(TimedCallError::TimedOut(limit));
         };
-        permit.done(classify(&result));
+        if let Some((permit, ())) = guard.take() {
+            permit.done(classify(&result));
+        }
         result.map_err(TimedCallError::Inner)
     }
 }

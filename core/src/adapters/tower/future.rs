@@ -8,8 +8,9 @@ use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 use crate::adapters::tower::Settle;
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::guard::Guard;
 use crate::breaker::rejected::{CallError, Rejected};
-use crate::wrap::guard::Guard;
 
 pin_project! {
     /// The response of a [`BreakerService`](crate::adapters::tower::BreakerService).
@@ -21,9 +22,13 @@ pin_project! {
     ///
     /// # Panics
     ///
-    /// When it is polled again after it was ready. A panic of the inner future is passed on and
-    /// settles the permit as [`Config::panicked`](crate::Config::panicked) says.
-    pub struct ResponseFuture<F, K, P> {
+    /// When it is polled again after it was ready. A panic of the inner future or of what judges its result is
+    /// passed on and settles the permit as [`Config::panicked`](crate::Config::panicked) says. A panic of anybody
+    /// else that drops it abandons the call.
+    pub struct ResponseFuture<F, K, P>
+    where
+        P: AnyPermit,
+    {
         #[pin]
         state: State<F, K, P>,
     }
@@ -31,13 +36,16 @@ pin_project! {
 
 pin_project! {
     #[project = StateProjection]
-    enum State<F, K, P> {
+    enum State<F, K, P>
+    where
+        P: AnyPermit,
+    {
         Rejected { rejected: Option<Rejected> },
         Admitted { #[pin] call: F, guard: Guard<K, P> },
     }
 }
 
-impl<F, K, P> ResponseFuture<F, K, P> {
+impl<F, K, P: AnyPermit> ResponseFuture<F, K, P> {
     pub(super) const fn rejected(rejected: Rejected) -> Self {
         Self {
             state: State::Rejected {
@@ -60,6 +68,7 @@ impl<F, K, P, T, E> Future for ResponseFuture<F, K, P>
 where
     F: Future<Output = Result<T, E>>,
     K: Settle<T, E, P>,
+    P: AnyPermit,
 {
     type Output = Result<K::Response, CallError<E>>;
 
@@ -82,7 +91,7 @@ where
     }
 }
 
-impl<F, K, P> fmt::Debug for ResponseFuture<F, K, P> {
+impl<F, K, P: AnyPermit> fmt::Debug for ResponseFuture<F, K, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rejected = match &self.state {
             State::Rejected { rejected } => rejected.as_ref(),
