@@ -17,6 +17,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cutout::verdict::Verdicts;
 use cutout::{Breaker, Cause, ConfigError, Event, OpenWait, Outcome, Rejected};
 
 /// What the upstream does, and for how many milliseconds.
@@ -86,13 +87,11 @@ fn guarded_call(breaker: Option<&Breaker>, upstream: SocketAddr, path: &str) -> 
     Ok((outcome, start.elapsed()))
 }
 
-/// What an answer says about the upstream's health. A 4xx other than 429 says
-/// nothing: the caller asked for the wrong thing.
+/// What an answer says about the upstream's health. The statuses have a table: a 404, say, is an
+/// answer of an upstream that works.
 fn judge(answer: &io::Result<u16>) -> Outcome {
     match answer.as_ref().map_err(io::Error::kind) {
-        Ok(429 | 500..) => Outcome::Failure,
-        Ok(400..) => Outcome::Ignored,
-        Ok(_) => Outcome::Success,
+        Ok(&status) => Verdicts::http().of(status).outcome,
         // Which of the two an elapsed read timeout is depends on the platform.
         Err(ErrorKind::TimedOut | ErrorKind::WouldBlock) => Outcome::Timeout,
         Err(_) => Outcome::Failure,
@@ -238,8 +237,8 @@ struct Tally {
 impl Tally {
     fn count(&mut self, call: Call) {
         match call {
-            Ok((Outcome::Success | Outcome::Ignored, _)) => self.answered += 1,
-            Ok((Outcome::Failure | Outcome::Timeout, elapsed)) => {
+            Ok((outcome, _)) if outcome.is_alive() => self.answered += 1,
+            Ok((_, elapsed)) => {
                 self.failed += 1;
                 self.wasted += elapsed.as_secs_f64();
             }

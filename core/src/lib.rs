@@ -37,4 +37,5 @@ pub use contract::score::Score;
 pub use contract::snapshot::{Bucket, Snapshot};
 pub use contract::state::{Cause, State};
 pub use contract::totals::{Endings, Rejections, Totals};
+pub use contract::verdict;
 pub use wrap::classify;

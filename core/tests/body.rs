@@ -170,12 +170,12 @@ fn trailers_with_a_grpc_status_are_judged_by_it() {
         ("0", vec![Outcome::Success]),
         ("14", vec![Outcome::Failure]),
         ("4", vec![Outcome::Timeout]),
-        ("5", vec![]),
+        ("5", vec![Outcome::Success]),
         ("no number", vec![Outcome::Failure]),
     ] {
         let breaker = breaker();
         let body = frames([Part::Data, Part::Trailers(status)]);
-        let body = GuardedBody::with_judge(body, permit(&breaker), GrpcStatus);
+        let body = GuardedBody::with_judge(body, permit(&breaker), GrpcStatus::new());
         read_to_end(body).unwrap();
         assert_eq!(recorded(&breaker), expected, "{status}");
     }
@@ -185,12 +185,12 @@ fn trailers_with_a_grpc_status_are_judged_by_it() {
 fn a_grpc_body_that_ends_or_breaks_without_a_status_is_a_failure() {
     for body in [frames([Part::Data]), frames([])] {
         let breaker = breaker();
-        let body = GuardedBody::with_judge(body, permit(&breaker), GrpcStatus);
+        let body = GuardedBody::with_judge(body, permit(&breaker), GrpcStatus::new());
         read_to_end(body).unwrap();
         assert_eq!(recorded(&breaker), [Outcome::Failure]);
     }
     let breaker = breaker();
-    let body = GuardedBody::with_judge(frames([Part::Broken]), permit(&breaker), GrpcStatus);
+    let body = GuardedBody::with_judge(frames([Part::Broken]), permit(&breaker), GrpcStatus::new());
     assert_eq!(read_to_end(body), Err("reset"));
     assert_eq!(recorded(&breaker), [Outcome::Failure]);
 }
@@ -302,7 +302,11 @@ fn the_layer_hands_its_permit_to_the_body() {
         through_the_layer(500, whole),
         (vec![Failure], vec![Failure])
     );
-    assert_eq!(through_the_layer(404, broken), (vec![], vec![]));
+    assert_eq!(
+        through_the_layer(404, broken),
+        (vec![Success], vec![Success]),
+        "answered, whatever becomes of its body"
+    );
 }
 
 #[test]
@@ -325,8 +329,8 @@ fn a_grpc_answer_of_headers_alone_is_judged_by_them() {
     for (status, expected) in [("0", Outcome::Success), ("14", Outcome::Failure)] {
         let breaker = breaker();
         let layer = BreakerLayer::new(breaker.clone())
-            .classify(GrpcStatus)
-            .through_body(GrpcStatus);
+            .classify(GrpcStatus::new())
+            .through_body(GrpcStatus::new());
         let mut service = layer.layer(tower::service_fn(async |()| {
             let empty = Frames {
                 foresees_its_end: true,

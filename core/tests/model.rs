@@ -379,6 +379,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         4 => Just(Outcome::Failure),
         2 => Just(Outcome::Timeout),
         2 => Just(Outcome::Ignored),
+        2 => Just(Outcome::Answered),
     ]
 }
 

@@ -40,10 +40,12 @@ fn every_way_to_end_is_counted_once_and_probes_apart() {
     breaker.allow_owned().unwrap().failure();
     clock.advance(WAIT);
     breaker.allow().unwrap().done(Outcome::Success);
+    breaker.allow().unwrap().answered();
 
     let totals = breaker.totals().unwrap();
     let calls = Endings {
         success: 2,
+        answered: 1,
         failure: 0,
         timeout: 1,
         ignored: 1,

@@ -54,6 +54,7 @@ pub(crate) fn outcome(input: &mut Unstructured<'_>) -> Result<Outcome> {
             Outcome::Failure,
             Outcome::Timeout,
             Outcome::Ignored,
+            Outcome::Answered,
         ])
         .copied()
 }

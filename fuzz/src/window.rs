@@ -69,6 +69,10 @@ fn push(
         assert_eq!(settled, Settled::Ignored);
         return;
     }
+    let outcome = match outcome {
+        Outcome::Answered => Outcome::Success,
+        other => other,
+    };
     let slow = slow && breaker.config().slow.is_some();
     queue.push_back(Sample { outcome, slow });
     if queue.len() > size {

@@ -69,7 +69,7 @@ fn sample(sample: &Sample) -> String {
         Outcome::Success => 's',
         Outcome::Failure => 'f',
         Outcome::Timeout => 't',
-        Outcome::Ignored => unreachable!("an ignored outcome in a window"),
+        outcome => unreachable!("{outcome:?} in a window"),
     };
     let slow = if sample.slow { "~" } else { "" };
     format!("{letter}{slow}")

@@ -1,12 +1,14 @@
 //! Calls made through the breaker.
 
 use crate::breaker::Breaker;
+use crate::breaker::nested::of_error;
 use crate::breaker::rejected::CallError;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
 impl<C: Clock> Breaker<C> {
-    /// Makes a call if it is admitted: `Ok` is a success, `Err` a failure.
+    /// Makes a call if it is admitted: `Ok` is a success, `Err` a failure, unless it is the
+    /// rejection of another breaker, which is ignored.
     ///
     /// # Errors
     ///
@@ -32,10 +34,13 @@ impl<C: Clock> Breaker<C> {
     /// # Ok::<(), cutout::ConfigError>(())
     /// ```
     #[inline(always)]
-    pub fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+    pub fn call<T, E: 'static>(
+        &self,
+        call: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
         self.call_with(call, |result| match result {
             Ok(_) => Outcome::Success,
-            Err(_) => Outcome::Failure,
+            Err(error) => of_error(error),
         })
     }
 
@@ -61,17 +66,17 @@ impl<C: Clock> Breaker<C> {
     ///     || Err::<(), _>(Error::from(ErrorKind::NotFound)),
     ///     |result| match result {
     ///         Ok(()) => Outcome::Success,
-    ///         // The caller's own mistake says nothing about the upstream.
-    ///         Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Ignored,
+    ///         // An upstream that looked it up works.
+    ///         Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Answered,
     ///         Err(error) if error.kind() == ErrorKind::TimedOut => Outcome::Timeout,
     ///         Err(_) => Outcome::Failure,
     ///     },
     /// );
-    /// assert_eq!(breaker.snapshot().counts().samples, 0);
+    /// assert_eq!(breaker.snapshot().counts().failures, 0);
     /// # Ok::<(), cutout::ConfigError>(())
     /// ```
     #[inline(always)]
-    pub fn call_with<T, E, R: Into<Report>>(
+    pub fn call_with<T, E: 'static, R: Into<Report>>(
         &self,
         call: impl FnOnce() -> Result<T, E>,
         classify: impl FnOnce(&Result<T, E>) -> R,

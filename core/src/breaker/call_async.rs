@@ -4,12 +4,14 @@ use core::future::Future;
 
 use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
+use crate::breaker::nested::of_error;
 use crate::breaker::rejected::CallError;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
 impl<C: Clock> Breaker<C> {
-    /// Makes an async call if it is admitted: `Ok` is a success, `Err` a failure.
+    /// Makes an async call if it is admitted: `Ok` is a success, `Err` a failure, unless it is
+    /// the rejection of another breaker, which is ignored.
     ///
     /// It needs no runtime and no feature. `call` takes a closure that returns a
     /// future, or an `async` closure. It runs when the returned future is first polled,
@@ -64,11 +66,12 @@ impl<C: Clock> Breaker<C> {
     #[inline]
     pub async fn call_async<T, E, F>(&self, call: impl FnOnce() -> F) -> Result<T, CallError<E>>
     where
+        E: 'static,
         F: Future<Output = Result<T, E>>,
     {
         self.call_async_with(call, |result| match result {
             Ok(_) => Outcome::Success,
-            Err(_) => Outcome::Failure,
+            Err(error) => of_error(error),
         })
         .await
     }
@@ -100,8 +103,8 @@ impl<C: Clock> Breaker<C> {
     ///     breaker
     ///         .call_async_with(read, |result| match result {
     ///             Ok(_) => Outcome::Success,
-    ///             // The caller's own mistake says nothing about the upstream.
-    ///             Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Ignored,
+    ///             // An upstream that looked it up works.
+    ///             Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Answered,
     ///             Err(_) => Outcome::Failure,
     ///         })
     ///         .await
@@ -114,6 +117,7 @@ impl<C: Clock> Breaker<C> {
         classify: impl FnOnce(&Result<T, E>) -> R,
     ) -> Result<T, CallError<E>>
     where
+        E: 'static,
         F: Future<Output = Result<T, E>>,
         R: Into<Report>,
     {

@@ -9,6 +9,7 @@ pub(crate) mod fallback;
 pub(crate) mod guard;
 mod listeners;
 pub(crate) mod manual_clock;
+pub(crate) mod nested;
 mod operate;
 mod overdue;
 pub(crate) mod permit;

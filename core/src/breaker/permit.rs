@@ -196,6 +196,12 @@ macro_rules! permit {
                 self.done(Outcome::Success)
             }
 
+            /// Settles the permit as [`Outcome::Answered`].
+            #[inline]
+            pub fn answered(self) -> Settled {
+                self.done(Outcome::Answered)
+            }
+
             /// Settles the permit as [`Outcome::Failure`].
             #[inline]
             pub fn failure(self) -> Settled {

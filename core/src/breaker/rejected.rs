@@ -4,6 +4,7 @@ use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 
+use crate::breaker::nested::remember;
 use crate::contract::state::{Cause, State};
 use crate::engine::word::Word;
 
@@ -127,8 +128,9 @@ impl<E: Error + 'static> Error for CallError<E> {
     }
 }
 
-impl<E> From<Rejected> for CallError<E> {
+impl<E: 'static> From<Rejected> for CallError<E> {
     fn from(rejected: Rejected) -> Self {
+        remember::<Self>();
         Self::Rejected(rejected)
     }
 }

@@ -58,7 +58,7 @@ impl<C: Clock> Breaker<C> {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::of(outcome), token.stamp().is_probe());
         }
-        let success = outcome == Outcome::Success;
+        let success = outcome.is_alive();
         let word = self.engine.word.load();
         // A full window of fast successes stays one: the healthy case writes nothing.
         if success && word.is_unmoved_by_success(token.stamp()) {
@@ -255,8 +255,10 @@ impl<C: Clock> Breaker<C> {
         let verdict = match settling.report.outcome {
             Outcome::Failure => Some(Cause::ProbeFailed),
             Outcome::Timeout => Some(Cause::ProbeTimedOut),
-            Outcome::Success if settling.is_slow(terms) => Some(Cause::ProbeSlow),
-            Outcome::Success => None,
+            Outcome::Success | Outcome::Answered if settling.is_slow(terms) => {
+                Some(Cause::ProbeSlow)
+            }
+            Outcome::Success | Outcome::Answered => None,
             Outcome::Ignored => {
                 let inconclusive = half_open.inconclusive + 1;
                 if inconclusive >= terms.max_inconclusive() {

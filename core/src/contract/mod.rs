@@ -11,3 +11,4 @@ pub(crate) mod score;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub(crate) mod totals;
+pub mod verdict;

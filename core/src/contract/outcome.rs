@@ -4,20 +4,40 @@ use core::time::Duration;
 
 /// What a call says about the health of its upstream.
 ///
-/// Which error is which outcome is the caller's decision: an error that the
-/// caller caused itself (a bad request, a missing record) says nothing about
-/// the upstream and is [`Ignored`](Self::Ignored).
+/// Which error is which outcome is the caller's decision. For the statuses of HTTP and gRPC
+/// there is a table: [`verdict`](crate::verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The upstream answered as it should.
     Success,
+    /// The upstream lives and said no: what was asked for is not there, or the request is
+    /// at fault.
+    ///
+    /// To the breaker it is as good as a success: it dilutes the ratios, ends a run of
+    /// failures and passes a probe. A window holds it as a success; totals and metrics
+    /// tell it apart.
+    Answered,
     /// The upstream failed.
     Failure,
     /// The upstream did not answer in time: a failure that also has a ratio of its own.
     Timeout,
-    /// The call says nothing about the upstream. It changes nothing, but for
-    /// freeing the slot of a probe.
+    /// The call says nothing about the upstream: its caller left, or something on this
+    /// side of it failed. It changes nothing, but for freeing the slot of a probe.
     Ignored,
+}
+
+impl Outcome {
+    /// Whether the upstream failed or did not answer in time.
+    pub(crate) const fn is_failure(self) -> bool {
+        matches!(self, Self::Failure | Self::Timeout)
+    }
+
+    /// Whether the upstream lives: it answered, if only to say no.
+    #[inline]
+    pub const fn is_alive(self) -> bool {
+        matches!(self, Self::Success | Self::Answered)
+    }
 }
 
 /// An [`Outcome`] with what else the caller knows about the call.
@@ -46,6 +66,34 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report on a call that was given up because of a limit: a timeout, unless the limit
+    /// itself ended late.
+    ///
+    /// A timer that fires at once and a half its time or later, and by a tenth of a second
+    /// at least, was not heard when it fired: the process was stopped, or its runtime
+    /// blocked. What the upstream did meanwhile nobody knows, so the call is ignored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use cutout::{Outcome, Report};
+    ///
+    /// let second = Duration::from_secs(1);
+    /// assert_eq!(Report::timed_out(second, second).outcome, Outcome::Timeout);
+    /// assert_eq!(Report::timed_out(second, 4 * second).outcome, Outcome::Ignored);
+    /// ```
+    pub fn timed_out(limit: Duration, elapsed: Duration) -> Self {
+        const LEAST: Duration = Duration::from_millis(100);
+        let late = elapsed.saturating_sub(limit);
+        let outcome = if late >= LEAST.max(limit / 2) {
+            Outcome::Ignored
+        } else {
+            Outcome::Timeout
+        };
+        outcome.into()
+    }
+
     /// Sets the call's duration as the caller measured it.
     pub const fn elapsed(mut self, elapsed: Duration) -> Self {
         self.elapsed = Some(elapsed);
@@ -97,7 +145,7 @@ pub enum Settled {
 /// One recorded outcome of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sample {
-    /// The outcome; never [`Outcome::Ignored`].
+    /// The outcome: success (of those that were answered, too), failure or timeout.
     pub outcome: Outcome,
     /// Whether the call was at or above the slow limit that held when it was recorded.
     pub slow: bool,
@@ -119,7 +167,7 @@ pub struct Counts {
 impl Counts {
     /// These counts with one sample more.
     pub(crate) fn with(self, sample: Sample) -> Self {
-        let failed = sample.outcome != Outcome::Success;
+        let failed = sample.outcome.is_failure();
         Self {
             samples: self.samples + 1,
             failures: self.failures + u32::from(failed),

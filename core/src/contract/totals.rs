@@ -39,6 +39,8 @@ pub struct Totals {
 pub struct Endings {
     /// Settled as [`Outcome::Success`](crate::Outcome::Success).
     pub success: u64,
+    /// Settled as [`Outcome::Answered`](crate::Outcome::Answered).
+    pub answered: u64,
     /// Settled as [`Outcome::Failure`](crate::Outcome::Failure).
     pub failure: u64,
     /// Settled as [`Outcome::Timeout`](crate::Outcome::Timeout).

@@ -16,8 +16,8 @@ use crate::engine::sync::{AtomicU64, Relaxed};
 pub(crate) struct Ending(usize);
 
 impl Ending {
-    const ALL: usize = 5;
-    pub(crate) const ABANDONED: Self = Self(4);
+    const ALL: usize = 6;
+    pub(crate) const ABANDONED: Self = Self(5);
 
     #[inline]
     pub(crate) const fn of(outcome: Outcome) -> Self {
@@ -26,6 +26,7 @@ impl Ending {
             Outcome::Failure => 1,
             Outcome::Timeout => 2,
             Outcome::Ignored => 3,
+            Outcome::Answered => 4,
         })
     }
 }
@@ -96,7 +97,8 @@ impl Counters {
                 failure: ending(1),
                 timeout: ending(2),
                 ignored: ending(3),
-                abandoned: ending(4),
+                answered: ending(4),
+                abandoned: ending(5),
             }
         };
         let rejections = |index: usize| sum(&|stripe| &stripe.rejections[index]);

@@ -36,8 +36,8 @@ const POLICIES: usize = 1;
 const MAX_PROBES: Field = Field::lowest(8);
 const SUCCESSES: Field = MAX_PROBES.above(8);
 const MAX_INCONCLUSIVE: Field = SUCCESSES.above(8);
-const ABANDONED: Field = MAX_INCONCLUSIVE.above(2);
-const PANICKED: Field = ABANDONED.above(2);
+const ABANDONED: Field = MAX_INCONCLUSIVE.above(3);
+const PANICKED: Field = ABANDONED.above(3);
 const JITTER: Field = PANICKED.above(7);
 const MIN_CALLS: Field = JITTER.above(24);
 
@@ -323,6 +323,7 @@ fn outcome_bits(outcome: Outcome) -> u64 {
         Outcome::Failure => 1,
         Outcome::Timeout => 2,
         Outcome::Ignored => 3,
+        Outcome::Answered => 4,
     }
 }
 
@@ -332,6 +333,7 @@ fn outcome_of(bits: u64) -> Outcome {
         1 => Outcome::Failure,
         2 => Outcome::Timeout,
         3 => Outcome::Ignored,
-        bits => unreachable!("two bits do not hold {bits}"),
+        4 => Outcome::Answered,
+        bits => unreachable!("no config has outcome {bits}"),
     }
 }

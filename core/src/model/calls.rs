@@ -157,10 +157,10 @@ impl Model {
         if report.outcome == Outcome::Ignored {
             return Settled::Ignored;
         }
-        let sample = Sample {
+        let sample = held(Sample {
             outcome: report.outcome,
             slow,
-        };
+        });
         self.enter_window(sample, 1, report.retry_after, at)
     }
 
@@ -230,8 +230,8 @@ impl Model {
         let verdict = match report.outcome {
             Outcome::Failure => Some(Cause::ProbeFailed),
             Outcome::Timeout => Some(Cause::ProbeTimedOut),
-            Outcome::Success if slow => Some(Cause::ProbeSlow),
-            Outcome::Success | Outcome::Ignored => None,
+            Outcome::Success | Outcome::Answered if slow => Some(Cause::ProbeSlow),
+            Outcome::Success | Outcome::Answered | Outcome::Ignored => None,
         };
         if let Some(cause) = verdict {
             let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);

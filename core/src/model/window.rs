@@ -115,7 +115,7 @@ impl Held {
                     && samples
                         .iter()
                         .all(|sample| sample.outcome != Outcome::Ignored);
-                fits.then(|| Self::Samples(samples.iter().copied().collect()))
+                fits.then(|| Self::Samples(samples.iter().copied().map(held).collect()))
             }
             Window::Time { length, buckets } => {
                 let width = tick_width(length, buckets);

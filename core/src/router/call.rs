@@ -9,6 +9,7 @@ use super::attempts::Attempts;
 use super::choice::InFlight;
 use super::error::NoTarget;
 use crate::breaker::guard::Guard;
+use crate::breaker::nested::{MayReject, is_rejection, of_error_in, remember};
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
@@ -24,7 +25,7 @@ use crate::contract::outcome::{Outcome, Report};
 ///     match result {
 ///         Ok(429 | 500..) => Verdict::next(Outcome::Failure),
 ///         // The request is at fault: no other target would say otherwise.
-///         Ok(400..) => Verdict::stop(Outcome::Ignored),
+///         Ok(400..) => Verdict::stop(Outcome::Answered),
 ///         Ok(_) => Verdict::stop(Outcome::Success),
 ///         Err(_) => Verdict::next(Outcome::Failure),
 ///     }
@@ -56,10 +57,10 @@ impl Verdict {
     }
 
     /// `Ok` is a success and ends the request; `Err` is a failure and moves it on.
-    pub fn of<V, E>(result: &Result<V, E>) -> Self {
+    pub fn of<V, E: 'static>(result: &Result<V, E>) -> Self {
         match result {
             Ok(_) => Self::stop(Outcome::Success),
-            Err(_) => Self::next(Outcome::Failure),
+            Err(error) => Self::next(of_error_in::<RouteError<E>, E>(error)),
         }
     }
 }
@@ -88,6 +89,22 @@ impl<E: Error + 'static> Error for RouteError<E> {
             Self::NoTarget(none) => none.source(),
             Self::Inner(error) => error.source(),
         }
+    }
+}
+
+impl<E: 'static> MayReject for RouteError<E> {
+    fn is_rejection(&self) -> bool {
+        match self {
+            Self::NoTarget(_) => true,
+            Self::Inner(error) => is_rejection(error),
+        }
+    }
+}
+
+impl<E: 'static> From<NoTarget> for RouteError<E> {
+    fn from(none: NoTarget) -> Self {
+        remember::<Self>();
+        Self::NoTarget(none)
     }
 }
 
@@ -124,7 +141,7 @@ impl<T, C: Clock> Router<T, C> {
     /// assert_eq!(answer, Ok(42));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn call<V, E>(
+    pub fn call<V, E: 'static>(
         &self,
         attempts: &mut Attempts,
         mut call: impl FnMut(&T) -> Result<V, E>,
@@ -176,7 +193,7 @@ impl<T, C: Clock> Router<T, C> {
     ///     hosts.call_async(&mut Attempts::new(), fetch, Verdict::of).await
     /// }
     /// ```
-    pub async fn call_async<V, E, F: Future<Output = Result<V, E>>>(
+    pub async fn call_async<V, E: 'static, F: Future<Output = Result<V, E>>>(
         &self,
         attempts: &mut Attempts,
         mut call: impl FnMut(InFlight<T, C>) -> F,
@@ -204,9 +221,12 @@ impl<T, C: Clock> Router<T, C> {
     }
 }
 
-fn nothing_left<V, E>(last: Option<Result<V, E>>, none: NoTarget) -> Result<V, RouteError<E>> {
+fn nothing_left<V, E: 'static>(
+    last: Option<Result<V, E>>,
+    none: NoTarget,
+) -> Result<V, RouteError<E>> {
     match last {
         Some(result) => result.map_err(RouteError::Inner),
-        None => Err(RouteError::NoTarget(none)),
+        None => Err(none.into()),
     }
 }

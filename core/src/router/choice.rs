@@ -83,6 +83,11 @@ impl<T, C: Clock> Choice<T, C> {
         self.done(Outcome::Success)
     }
 
+    /// Settles as [`Outcome::Answered`].
+    pub fn answered(self) -> Settled {
+        self.done(Outcome::Answered)
+    }
+
     /// Settles as [`Outcome::Failure`].
     pub fn failure(self) -> Settled {
         self.done(Outcome::Failure)

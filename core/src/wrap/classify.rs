@@ -9,6 +9,8 @@ use core::fmt;
 
 use crate::contract::outcome::{Outcome, Report};
 
+pub(crate) use crate::breaker::nested::of_error;
+
 /// Says what a call's result means.
 ///
 /// # Examples
@@ -21,14 +23,14 @@ use crate::contract::outcome::{Outcome, Report};
 /// fn of_files<T>(result: Result<&T, &Error>) -> Outcome {
 ///     match result {
 ///         Ok(_) => Outcome::Success,
-///         Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Ignored,
+///         Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Answered,
 ///         Err(error) if error.kind() == ErrorKind::TimedOut => Outcome::Timeout,
 ///         Err(_) => Outcome::Failure,
 ///     }
 /// }
 ///
 /// let missing = Error::from(ErrorKind::NotFound);
-/// assert_eq!(of_files::<()>.classify(Err(&missing)).outcome, Outcome::Ignored);
+/// assert_eq!(of_files::<()>.classify(Err(&missing)).outcome, Outcome::Answered);
 /// ```
 pub trait Classify<T, E> {
     /// What this result means.
@@ -96,24 +98,25 @@ where
     }
 }
 
-/// `Ok` is a success, `Err` a failure.
+/// `Ok` is a success, `Err` a failure, unless it is the rejection of another breaker, which says
+/// nothing of this one's upstream and is ignored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByResult;
 
-impl<T, E> Classify<T, E> for ByResult {
+impl<T, E: 'static> Classify<T, E> for ByResult {
     #[inline]
     fn classify(&self, result: Result<&T, &E>) -> Report {
         match result {
             Ok(_) => Outcome::Success.into(),
-            Err(_) => Outcome::Failure.into(),
+            Err(error) => of_error(error).into(),
         }
     }
 }
 
-impl<T, E> Judge<Result<T, E>> for ByResult {
+impl<T, E: 'static> Judge<Result<T, E>> for ByResult {
     #[inline]
     fn item(&mut self, item: &Result<T, E>) -> Option<Report> {
-        item.is_err().then(|| Outcome::Failure.into())
+        item.as_ref().err().map(|error| of_error(error).into())
     }
 }
 

@@ -142,9 +142,10 @@ fn report(random: &mut Random) -> Report {
         Outcome::Failure,
         Outcome::Timeout,
         Outcome::Ignored,
+        Outcome::Answered,
     ];
     Report {
-        outcome: outcomes[random.below(6)],
+        outcome: outcomes[random.below(7)],
         elapsed: random.one_in(4).then_some(WAIT),
         // Zero lets a probe in at once, with no clock that has to move.
         retry_after: random.one_in(2).then_some(Duration::ZERO),

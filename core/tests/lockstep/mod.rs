@@ -41,6 +41,7 @@ macro_rules! settle {
             (Outcome::Failure, None, None) => $permit.failure(),
             (Outcome::Timeout, None, None) => $permit.timeout(),
             (Outcome::Ignored, None, None) => $permit.ignore(),
+            (Outcome::Answered, None, None) => $permit.answered(),
             (outcome, Some(elapsed), None) => $permit.done_after(outcome, elapsed),
             _ => $permit.done($report),
         }

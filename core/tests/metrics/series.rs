@@ -68,6 +68,7 @@ fn calls_are_counted_by_kind_and_outcome() {
     let clock = ManualClock::new();
     let breaker = fragile(&clock).build().unwrap();
     breaker.allow().unwrap().success();
+    breaker.allow().unwrap().answered();
     breaker.allow().unwrap().ignore();
     drop(breaker.allow().unwrap());
     let late = breaker.allow().unwrap();
@@ -94,11 +95,18 @@ fn calls_are_counted_by_kind_and_outcome() {
             &format!("kind=\"{kind}\",outcome=\"{outcome}\""),
         )
     };
-    for outcome in ["success", "failure", "timeout", "ignored", "abandoned"] {
+    for outcome in [
+        "success",
+        "answered",
+        "failure",
+        "timeout",
+        "ignored",
+        "abandoned",
+    ] {
         assert_eq!(calls("normal", outcome), 1.0, "{outcome}");
     }
     assert_eq!(calls("probe", "failure"), 1.0);
-    assert_eq!(page.sum("calls_total"), 6.0);
+    assert_eq!(page.sum("calls_total"), 7.0);
     assert_eq!(page.value("stale_total", ""), 1.0);
     assert_eq!(page.value("rejections_total", "state=\"open\""), 1.0);
     assert_eq!(page.sum("rejections_total"), 1.0);

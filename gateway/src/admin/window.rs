@@ -57,9 +57,9 @@ impl Content {
 
 fn letter(sample: &Sample) -> char {
     let letter = match sample.outcome {
-        Outcome::Success => 's',
+        Outcome::Failure => 'f',
         Outcome::Timeout => 't',
-        Outcome::Failure | Outcome::Ignored => 'f',
+        _ => 's',
     };
     if sample.slow {
         letter.to_ascii_uppercase()

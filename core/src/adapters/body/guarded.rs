@@ -36,8 +36,9 @@ pin_project! {
     }
 }
 
-impl<B: Body, P: AnyPermit> GuardedBody<B, ByResult, P> {
-    /// Settles `permit` by the frames of `body`: an error is a failure.
+impl<B: Body<Error: 'static>, P: AnyPermit> GuardedBody<B, ByResult, P> {
+    /// Settles `permit` by the frames of `body`: an error is a failure, unless it is the
+    /// rejection of another breaker.
     ///
     /// A body that says that it has ended settles at once.
     pub fn new(body: B, permit: P) -> Self {

@@ -30,7 +30,9 @@
 
 mod answer;
 mod grpc;
+mod retry_after;
 mod status;
 
-pub use grpc::GrpcStatus;
+pub use grpc::{GrpcStatus, retry_pushback};
+pub use retry_after::{parse_retry_after, retry_after};
 pub use status::HttpStatus;

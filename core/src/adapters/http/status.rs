@@ -1,24 +1,24 @@
 //! What an HTTP status says about the upstream.
 
 use core::time::Duration;
+use std::time::SystemTime;
 
-use http::header::RETRY_AFTER;
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::contract::outcome::{Outcome, Report};
-use crate::wrap::classify::{Classify, Judge};
+use crate::adapters::http::retry_after;
+use crate::contract::outcome::Report;
+use crate::contract::verdict::{Verdict, Verdicts};
+use crate::wrap::classify::{Classify, Judge, of_error};
 
-/// Classifies HTTP responses by their status.
+/// Classifies HTTP responses by their status, as the table of [`verdict`](crate::verdict) has it.
 ///
-/// | result | outcome |
-/// | --- | --- |
-/// | 429 and 5xx | failure |
-/// | the rest of 4xx | ignored: it says nothing of the upstream's health |
-/// | 1xx, 2xx, 3xx | success |
-/// | an error, of the call or of the body | failure; which errors are timeouts is said with [`ErrorsBy`](crate::wrap::classify::ErrorsBy) |
+/// In short: 1xx, 2xx and 3xx are successes; 408, 499 and 504 timeouts; 429 and the rest of 5xx
+/// failures; the rest of 4xx, 501, 505 and 510 are answers of an upstream that works. An error, of the
+/// call or of the body, is a failure, unless another breaker rejected the call; which errors are
+/// timeouts is said with [`ErrorsBy`](crate::classify::ErrorsBy).
 ///
-/// The seconds of a `Retry-After` header on a failure are the open wait should it open the
-/// breaker, up to [`longest_wait`](Self::longest_wait). Its other form, a date, is not read.
+/// What an upstream that is not well asks of waiting ([`retry_after`]) may lengthen the open wait,
+/// up to [`longest_wait`](Self::longest_wait).
 ///
 /// # Examples
 ///
@@ -27,27 +27,37 @@ use crate::wrap::classify::{Classify, Judge};
 /// use cutout::classify::{Classify, ErrorsBy};
 /// use cutout::adapters::http::HttpStatus;
 /// use cutout::Outcome;
+/// use cutout::verdict::{Verdict, Verdicts};
 /// use http::Response;
 ///
-/// let classifier = ErrorsBy::new(HttpStatus::new(), |error: &Error| match error.kind() {
+/// // A 404 of this upstream is a fault of its own.
+/// let verdicts = Verdicts::http().with(404, Verdict::FAILURE);
+/// let classifier = ErrorsBy::new(HttpStatus::by(verdicts), |error: &Error| match error.kind() {
 ///     ErrorKind::TimedOut => Outcome::Timeout,
 ///     _ => Outcome::Failure,
 /// });
 /// let missing = Response::builder().status(404).body(())?;
-/// assert_eq!(classifier.classify(Ok(&missing)).outcome, Outcome::Ignored);
+/// assert_eq!(classifier.classify(Ok(&missing)).outcome, Outcome::Failure);
 /// let late = Error::from(ErrorKind::TimedOut);
 /// assert_eq!(Classify::<Response<()>, _>::classify(&classifier, Err(&late)).outcome, Outcome::Timeout);
 /// # Ok::<(), http::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpStatus {
+    verdicts: Verdicts,
     longest_wait: Duration,
 }
 
 impl HttpStatus {
-    /// Follows `Retry-After` up to five minutes.
+    /// Goes by the table as it is, and follows `Retry-After` up to five minutes.
     pub const fn new() -> Self {
+        Self::by(Verdicts::http())
+    }
+
+    /// Goes by these verdicts.
+    pub const fn by(verdicts: Verdicts) -> Self {
         Self {
+            verdicts,
             longest_wait: Duration::from_secs(300),
         }
     }
@@ -59,31 +69,22 @@ impl HttpStatus {
         self
     }
 
-    /// What a response with this status and these headers means.
-    pub fn report(&self, status: StatusCode, headers: &HeaderMap) -> Report {
-        let outcome = match status.as_u16() {
-            429 | 500.. => Outcome::Failure,
-            400.. => Outcome::Ignored,
-            _ => return Outcome::Success.into(),
-        };
-        Report {
-            retry_after: self.asked_wait(headers),
-            ..outcome.into()
-        }
+    /// What a status says, for those who also ask whether to try again.
+    pub fn verdict(&self, status: StatusCode) -> Verdict {
+        self.verdicts.of(status.as_u16())
     }
 
-    fn asked_wait(&self, headers: &HeaderMap) -> Option<Duration> {
-        if self.longest_wait.is_zero() {
-            return None;
+    /// What a response with this status and these headers means.
+    pub fn report(&self, status: StatusCode, headers: &HeaderMap) -> Report {
+        let verdict = self.verdict(status);
+        let report = Report::from(verdict.outcome);
+        if !verdict.waits || self.longest_wait.is_zero() {
+            return report;
         }
-        let seconds = headers
-            .get(RETRY_AFTER)?
-            .to_str()
-            .ok()?
-            .trim()
-            .parse()
-            .ok()?;
-        Some(Duration::from_secs(seconds).min(self.longest_wait))
+        match retry_after(headers, SystemTime::now()) {
+            Some(wait) => report.retry_after(wait.min(self.longest_wait)),
+            None => report,
+        }
     }
 }
 
@@ -93,17 +94,17 @@ impl Default for HttpStatus {
     }
 }
 
-impl<B, E> Classify<Response<B>, E> for HttpStatus {
+impl<B, E: 'static> Classify<Response<B>, E> for HttpStatus {
     fn classify(&self, result: Result<&Response<B>, &E>) -> Report {
         match result {
             Ok(response) => self.report(response.status(), response.headers()),
-            Err(_) => Outcome::Failure.into(),
+            Err(error) => of_error(error).into(),
         }
     }
 }
 
-impl<T, E> Judge<Result<T, E>> for HttpStatus {
+impl<T, E: 'static> Judge<Result<T, E>> for HttpStatus {
     fn item(&mut self, frame: &Result<T, E>) -> Option<Report> {
-        frame.is_err().then(|| Outcome::Failure.into())
+        frame.as_ref().err().map(|error| of_error(error).into())
     }
 }

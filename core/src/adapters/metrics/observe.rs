@@ -73,6 +73,7 @@ impl Series {
         for (kind, endings) in [("normal", totals.calls), ("probe", totals.probes)] {
             let Endings {
                 success,
+                answered,
                 failure,
                 timeout,
                 ignored,
@@ -80,6 +81,7 @@ impl Series {
             } = endings;
             for (outcome, count) in [
                 ("success", success),
+                ("answered", answered),
                 ("failure", failure),
                 ("timeout", timeout),
                 ("ignored", ignored),

@@ -177,6 +177,7 @@ names!(Outcome {
     Failure = "failure",
     Timeout = "timeout",
     Ignored = "ignored",
+    Answered = "answered",
 });
 
 record!(Sample {

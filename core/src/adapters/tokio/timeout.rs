@@ -5,10 +5,11 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
+use crate::breaker::nested::{MayReject, is_rejection, of_error_in, remember};
 use crate::breaker::rejected::{CallError, Rejected};
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
@@ -44,8 +45,19 @@ impl<E: Error + 'static> Error for TimedCallError<E> {
     }
 }
 
-impl<E> From<Rejected> for TimedCallError<E> {
+impl<E: 'static> MayReject for TimedCallError<E> {
+    fn is_rejection(&self) -> bool {
+        match self {
+            Self::Rejected(_) => true,
+            Self::TimedOut(_) => false,
+            Self::Inner(error) => is_rejection(error),
+        }
+    }
+}
+
+impl<E: 'static> From<Rejected> for TimedCallError<E> {
     fn from(rejected: Rejected) -> Self {
+        remember::<Self>();
         Self::Rejected(rejected)
     }
 }
@@ -64,7 +76,8 @@ impl<C: Clock> Breaker<C> {
     /// Makes an async call if it is admitted, and gives it up after `limit`: `Ok` is a
     /// success, `Err` a failure, giving up a timeout.
     ///
-    /// The limit runs from admission. As with any timeout, a call that blocks its
+    /// The limit runs from admission. A limit that ends much too late says nothing of the
+    /// upstream, since this process stood still: see [`Report::timed_out`]. As with any timeout, a call that blocks its
     /// thread is not interrupted, and what it gets done in the poll in which the limit
     /// ends still counts.
     ///
@@ -111,11 +124,12 @@ impl<C: Clock> Breaker<C> {
         call: impl FnOnce() -> F,
     ) -> Result<T, TimedCallError<E>>
     where
+        E: 'static,
         F: Future<Output = Result<T, E>>,
     {
         self.call_timeout_with(limit, call, |result| match result {
             Ok(_) => Outcome::Success,
-            Err(_) => Outcome::Failure,
+            Err(error) => of_error_in::<TimedCallError<E>, E>(error),
         })
         .await
     }
@@ -142,12 +156,15 @@ impl<C: Clock> Breaker<C> {
         classify: impl FnOnce(&Result<T, E>) -> R,
     ) -> Result<T, TimedCallError<E>>
     where
+        E: 'static,
         F: Future<Output = Result<T, E>>,
         R: Into<Report>,
     {
         let mut guard = Guard::new(self.allow()?, ());
+        let started = Instant::now();
         let Ok(result) = timeout(limit, guard.call(call)).await else {
-            guard.settle(Outcome::Timeout.into());
+            let elapsed = started.elapsed();
+            guard.settle(Report::timed_out(limit, elapsed).elapsed(elapsed));
             return Err(TimedCallError::TimedOut(limit));
         };
         if let Some((permit, ())) = guard.take() {

@@ -66,6 +66,7 @@ impl<F, K, P: AnyPermit> ResponseFuture<F, K, P> {
 
 impl<F, K, P, T, E> Future for ResponseFuture<F, K, P>
 where
+    E: 'static,
     F: Future<Output = Result<T, E>>,
     K: Settle<T, E, P>,
     P: AnyPermit,

@@ -60,7 +60,7 @@ impl<F> BreakerLayer<AtResult<ByResult>, Keyed<F>> {
 
 impl<S, K, F, R, Request> Service<Request> for BreakerService<S, K, Keyed<F>>
 where
-    S: Service<Request>,
+    S: Service<Request, Error: 'static>,
     F: Fn(&Request) -> R,
     R: BreakerRef,
     K: Settle<S::Response, S::Error, R::Permit> + Clone,

@@ -58,7 +58,7 @@ impl<S, K, R> BreakerService<S, K, R> {
 
 impl<S, K, R, Request> Service<Request> for BreakerService<S, K, R>
 where
-    S: Service<Request>,
+    S: Service<Request, Error: 'static>,
     K: Settle<S::Response, S::Error, R::Permit> + Clone,
     R: BreakerRef,
 {

@@ -57,7 +57,7 @@ impl Kind {
     #[inline]
     pub(crate) const fn of_untimed(outcome: Outcome) -> Option<Self> {
         match outcome {
-            Outcome::Success => Some(Self::FAST_SUCCESS),
+            Outcome::Success | Outcome::Answered => Some(Self::FAST_SUCCESS),
             Outcome::Failure => Some(Self(Self::FAILURE)),
             Outcome::Timeout => Some(Self(Self::FAILURE | Self::TIMEOUT)),
             Outcome::Ignored => None,

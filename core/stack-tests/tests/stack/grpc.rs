@@ -150,8 +150,8 @@ macro_rules! client {
             false => Outcome::Failure,
         };
         let layer = BreakerLayer::new($guarded.breaker.clone())
-            .classify(ErrorsBy::new(GrpcStatus, errors))
-            .through_body(GrpcStatus);
+            .classify(ErrorsBy::new(GrpcStatus::new(), errors))
+            .through_body(GrpcStatus::new());
         let channel = ServiceBuilder::new().timeout(LIMIT).service($channel);
         // What tonic wants of an error.
         layer.layer(channel).map_err(CallError::into_boxed)

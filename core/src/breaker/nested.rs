@@ -1,0 +1,149 @@
+//! A rejection by another breaker, found in the error of a call.
+//!
+//! A call may go through a second breaker on its way: `outer.call(|| inner.call(…))`. What the inner
+//! one rejects was never asked of the outer one's upstream, so it says nothing about that.
+//!
+//! The error of such a call is a `CallError<E>` of any `E`, and no type can be asked for "some
+//! `CallError`". So whoever wraps a rejection in an error leaves on its thread how to look into that
+//! type, and whoever judges an error looks by those that were left. The look is at the value
+//! itself: one that was left long ago finds nothing in an error that is none.
+
+use alloc::boxed::Box;
+use core::any::Any;
+use core::error::Error;
+
+use crate::breaker::rejected::{CallError, Rejected};
+use crate::contract::outcome::Outcome;
+
+/// An error that may hold a rejection.
+pub(crate) trait MayReject: Any {
+    fn is_rejection(&self) -> bool;
+}
+
+impl<E: Any> MayReject for CallError<E> {
+    fn is_rejection(&self) -> bool {
+        match self {
+            Self::Rejected(_) => true,
+            Self::Inner(error) => is_rejection(error),
+        }
+    }
+}
+
+/// What an error says of the upstream by itself: nothing, if another breaker rejected the
+/// call, or else that it failed.
+pub(crate) fn of_error<E: Any>(error: &E) -> Outcome {
+    of_error_in::<CallError<E>, E>(error)
+}
+
+/// As [`of_error`], for who will give it to its caller in a `W`.
+pub(crate) fn of_error_in<W: MayReject, E: Any>(error: &E) -> Outcome {
+    if is_rejection(error) {
+        remember::<W>();
+        Outcome::Ignored
+    } else {
+        Outcome::Failure
+    }
+}
+
+pub(crate) fn is_rejection<E: Any>(error: &E) -> bool {
+    let error: &dyn Any = error;
+    if error.is::<Rejected>() {
+        return true;
+    }
+    if let Some(boxed) = error.downcast_ref::<Box<dyn Error + Send + Sync>>() {
+        return has_rejection(&**boxed);
+    }
+    if let Some(boxed) = error.downcast_ref::<Box<dyn Error>>() {
+        return has_rejection(&**boxed);
+    }
+    seen::any(error)
+}
+
+/// Whether an error or one of its sources is a rejection.
+fn has_rejection(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.is::<Rejected>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// Leaves on this thread how to look for a rejection in a `T`.
+#[inline]
+pub(crate) fn remember<T: MayReject>() {
+    seen::add(seen::Look::of::<T>());
+}
+
+#[cfg(feature = "std")]
+mod seen {
+    use core::any::{Any, TypeId};
+    use core::cell::Cell;
+
+    use super::MayReject;
+
+    /// How to look into errors of a type.
+    #[derive(Clone, Copy)]
+    pub(super) struct Look {
+        at: TypeId,
+        is_rejection: fn(&dyn Any) -> bool,
+    }
+
+    impl Look {
+        pub(super) fn of<T: MayReject>() -> Self {
+            Self {
+                at: TypeId::of::<T>(),
+                is_rejection: |error| error.downcast_ref::<T>().is_some_and(T::is_rejection),
+            }
+        }
+    }
+
+    std::thread_local! {
+        /// Newest first. Breakers are seldom nested deeper, and then a rejection four types ago
+        /// is not told from a failure.
+        static SEEN: Cell<[Option<Look>; 4]> = const { Cell::new([None; 4]) };
+    }
+
+    #[inline]
+    pub(super) fn add(look: Look) {
+        // A thread that is going away may have lost them.
+        let _ = SEEN.try_with(|cell| {
+            let [first, second, third, _] = cell.get();
+            if first.is_none_or(|first| first.at != look.at) {
+                cell.set([Some(look), first, second, third]);
+            }
+        });
+    }
+
+    pub(super) fn any(error: &dyn Any) -> bool {
+        let looks = SEEN.try_with(Cell::get).unwrap_or_default();
+        looks
+            .iter()
+            .flatten()
+            .any(|look| look.at == error.type_id() && (look.is_rejection)(error))
+    }
+}
+
+/// Without threads of its own to remember by, a rejection is found bare or boxed alone.
+#[cfg(not(feature = "std"))]
+mod seen {
+    use core::any::Any;
+
+    use super::MayReject;
+
+    pub(super) struct Look;
+
+    impl Look {
+        pub(super) fn of<T: MayReject>() -> Self {
+            Self
+        }
+    }
+
+    pub(super) fn add(_: Look) {}
+
+    pub(super) fn any(_: &dyn Any) -> bool {
+        false
+    }
+}
