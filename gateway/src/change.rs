@@ -23,8 +23,8 @@ pub enum NotChanged {
 }
 
 impl Gateway {
-    /// Reads the file again and puts it in force. A file that is not legal is refused, and kept to be shown
-    /// ([`problem`](Gateway::problem)). Requests in flight go on with the configuration they began with; breakers keep
+    /// Reads the file again and puts it in force. A file that is not legal, is cut off, or asks less of clients or operators is
+    /// refused, and why is kept to be shown ([`problem`](Gateway::problem)). Requests in flight go on with the configuration they began with; breakers keep
     /// their states and windows. A text that is in force already is taken again only `anew`: the keys that it points at
     /// may be others.
     pub fn reload(&self, anew: bool) {
@@ -33,6 +33,11 @@ impl Gateway {
         let result = File::read(path).and_then(|file| {
             if !anew && file.version == self.fleet.load().version {
                 return Ok(None);
+            }
+            if is_cut(&self.fleet.load().text, &file.text) {
+                let message = "it is the beginning of the one in force, as if cut off while it was written; if that is meant, \
+                               add a comment at its end";
+                return Err(file.problem("", message));
             }
             self.prepare(file).map(Some)
         });
@@ -82,6 +87,12 @@ impl Gateway {
         self.put_in_force(next);
         Ok(version)
     }
+}
+
+/// Whether a text is another one that somebody has cut off.
+fn is_cut(whole: &str, text: &str) -> bool {
+    let (whole, text) = (whole.trim_end(), text.trim_end());
+    text.len() < whole.len() && whole.starts_with(text)
 }
 
 /// Replaces a file as a whole: who reads it sees the old text or the new one.

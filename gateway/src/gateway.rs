@@ -1,13 +1,17 @@
 //! The gateway: what all requests share.
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
+use secrecy::SecretString;
 
+use crate::auth::new_token;
 use crate::clock::unix_millis;
-use crate::config::{File, Problem};
+use crate::config::{Config, File, Problem, needing_restart, warnings};
 use crate::events::Events;
 use crate::limits::Places;
 use crate::metrics;
@@ -27,10 +31,14 @@ pub struct Gateway {
     pub path: Option<PathBuf>,
     /// When it was started, in milliseconds since the Unix epoch.
     pub started_ms: u64,
+    /// What the configuration said then.
+    pub started_with: Config,
     pub(crate) places: Places,
     draining: AtomicBool,
     changing: Mutex<()>,
     problem: Mutex<Option<Problem>>,
+    /// The admin token, where the configuration names none.
+    made: SecretString,
 }
 
 impl Gateway {
@@ -40,40 +48,100 @@ impl Gateway {
     ///
     /// A [`Problem`] if a key cannot be read.
     pub fn new(file: File, path: Option<PathBuf>) -> Result<Arc<Self>, Problem> {
+        let made = new_token().map_err(|why| file.problem("server.admin_token", &why))?;
         let events = Arc::new(Events::default());
         let (store, saved) = open_store(&file, path.as_deref());
         events.preload(saved.transitions);
-        let fleet = Fleet::prepare(file, None, saved.snapshots, &events, &store)?.put_in_force();
+        let next = Fleet::prepare(file, None, saved.snapshots, &events, &store, &made)?;
+        let fleet = next.put_in_force();
         let places = Places::new(&fleet.config.server);
         metrics::handle();
-        Ok(Arc::new(Self {
+        let gateway = Arc::new(Self {
             places,
-            fleet: ArcSwap::from_pointee(fleet),
             events,
             store,
             path,
             started_ms: unix_millis(),
+            started_with: fleet.config.clone(),
+            fleet: ArcSwap::from_pointee(fleet),
             draining: AtomicBool::new(false),
             changing: Mutex::new(()),
             problem: Mutex::new(None),
-        }))
+            made,
+        });
+        gateway.say_what_to_look_at();
+        Ok(gateway)
     }
 
-    /// Builds what a checked text says, and changes nothing yet.
+    /// Checks a configuration as [`new`](Self::new) does, keys included, and starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn check(file: File) -> Result<(), Problem> {
+        let (events, store) = (Arc::default(), Arc::new(Store::absent(None)));
+        let made = SecretString::default();
+        Fleet::prepare(file, None, BTreeMap::new(), &events, &store, &made).map(drop)
+    }
+
+    /// The dashboard's address, with the token in it if that was made at the start. The part behind the `#` is never sent to
+    /// anyone. For a terminal, not for a log.
+    pub fn dashboard_url(&self, listen: SocketAddr) -> String {
+        let host = match listen.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        };
+        let url = format!("http://{}/", SocketAddr::new(host, listen.port()));
+        match self.fleet.load().keys.made() {
+            Some(token) => format!("{url}#token={token}"),
+            None => url,
+        }
+    }
+
+    /// The fields that have been changed since the start and that only a restart puts in force.
+    pub fn needing_restart(&self) -> Vec<&'static str> {
+        needing_restart(&self.started_with, &self.fleet.load().config)
+    }
+
+    /// Builds what a checked text says, and changes nothing yet. What asks less of clients or operators than the
+    /// configuration in force is refused.
     pub(crate) fn prepare(&self, file: File) -> Result<Next, Problem> {
         let before = self.fleet.load_full();
-        Fleet::prepare(
+        let (resumed, text) = (BTreeMap::new(), file.clone());
+        let next = Fleet::prepare(
             file,
             Some(&before),
-            Default::default(),
+            resumed,
             &self.events,
             &self.store,
-        )
+            &self.made,
+        )?;
+        let (keys, server) = (&next.fleet.keys, &next.fleet.config.server);
+        match before.keys.lowered_by(keys, server) {
+            Some((field, why)) => Err(text.problem(field, why)),
+            None => Ok(next),
+        }
     }
 
     /// Puts another configuration in force: one step for requests, which see the old one or the new one.
     pub(crate) fn put_in_force(&self, next: Next) {
         self.fleet.store(Arc::new(next.put_in_force()));
+        self.say_what_to_look_at();
+    }
+
+    fn say_what_to_look_at(&self) {
+        for warning in warnings(&self.fleet.load().config) {
+            tracing::warn!("{warning}");
+        }
+        let fields = self.needing_restart();
+        if !fields.is_empty() {
+            let fields = fields.join(", ");
+            tracing::warn!(
+                fields,
+                "these were changed and need a restart to come into force"
+            );
+        }
     }
 
     /// Held while the configuration changes.

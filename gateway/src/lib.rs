@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
-mod auth;
+pub mod auth;
 pub mod change;
 mod checks;
 pub mod client;

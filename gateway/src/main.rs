@@ -1,12 +1,12 @@
 //! The command line.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use cutout_gateway::config::File;
+use cutout_gateway::config::{File, warnings};
 use cutout_gateway::gateway::Gateway;
 use cutout_gateway::{demo, server};
 
@@ -17,7 +17,7 @@ struct Arguments {
     /// The configuration file.
     #[arg(required_unless_present = "demo")]
     config: Option<PathBuf>,
-    /// Check the configuration and stop.
+    /// Check the configuration as the start would, keys included, and stop.
     #[arg(long)]
     check: bool,
     /// Run with three fake providers and a light load; needs no configuration.
@@ -67,7 +67,12 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let path = arguments.config.ok_or("no configuration file was given")?;
     let file = File::read(&path).map_err(|problem| format!("{}: {problem}", path.display()))?;
     if arguments.check {
-        println!("{} is in order, version {}", path.display(), file.version);
+        let (version, config) = (file.version, file.config.clone());
+        Gateway::check(file).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        for warning in warnings(&config) {
+            println!("warning: {warning}");
+        }
+        println!("{} is in order, version {version}", path.display());
         return Ok(());
     }
     let listen = file.config.server.listen;
@@ -79,7 +84,11 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
         #[cfg(unix)]
         let _hangups = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
         let stop = server::stop_signal()?;
-        println!("listening on http://{}", listener.local_addr()?);
+        let address = listener.local_addr()?;
+        let dashboard = gateway.dashboard_url(address);
+        let text = format!("listening on http://{address}\ndashboard    {dashboard}\n");
+        // Nobody may be reading, which is no reason not to serve.
+        let _ = std::io::stdout().write_all(text.as_bytes());
         server::serve(gateway, listener, stop).await;
         std::io::Result::Ok(())
     })?)

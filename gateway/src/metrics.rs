@@ -7,6 +7,7 @@ use http::StatusCode;
 use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use crate::auth::Door;
 use crate::providers::{Endpoint, Fleet};
 
 /// A request being measured.
@@ -39,6 +40,17 @@ impl Request {
         histogram!("gateway_request_seconds", "endpoint" => self.endpoint)
             .record(self.since.elapsed().as_secs_f64());
     }
+}
+
+/// A request that was not let in.
+pub(crate) fn refused(door: Door, code: &'static str) {
+    let door = match door {
+        Door::Clients => "clients",
+        Door::Metrics => "metrics",
+        Door::Page => "page",
+        Door::Operators => "operators",
+    };
+    counter!("gateway_refused_total", "door" => door, "code" => code).increment(1);
 }
 
 /// All metrics in the text format of Prometheus.

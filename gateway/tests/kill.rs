@@ -16,6 +16,7 @@ use cutout_gateway::store::{Options, Saved, Store};
 use serde_json::Value;
 
 const KILLS: u64 = 100;
+const TOKEN: &str = "the-operators";
 const BREAKERS: [&str; 3] = ["a", "b", "c"];
 
 #[test]
@@ -87,14 +88,18 @@ impl Folder {
     fn new() -> Self {
         let path = std::env::temp_dir().join(format!("cutout-kill-{}", std::process::id()));
         fs::create_dir(&path).unwrap();
-        let mut config =
-            "[server]\nlisten = \"127.0.0.1:0\"\n[store]\npath = \"health.sqlite\"\n".to_owned();
+        let mut config = format!(
+            "[server]\nlisten = \"127.0.0.1:0\"\nadmin_token = {{ file = {:?} }}\n[store]\npath = \"health.sqlite\"\n",
+            path.join("token")
+        );
         for breaker in BREAKERS {
             config += &format!(
                 "[[provider]]\nname = \"{breaker}\"\nbase_url = \"http://127.0.0.1:1/v1\"\n"
             );
         }
+        config += "[[route]]\nmodel = \"m\"\nqueue = [{ provider = \"a\" }]\n";
         fs::write(path.join("gateway.toml"), config).unwrap();
+        fs::write(path.join("token"), TOKEN).unwrap();
         Self(path)
     }
 
@@ -175,7 +180,7 @@ impl Gateway {
     fn call(&self, method: &str, path: &str, body: &str) -> Option<Value> {
         let mut stream = TcpStream::connect(&self.address).ok()?;
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             self.address,
             body.len()
         );

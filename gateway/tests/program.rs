@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cutout-gateway");
+const PROVIDER: &str = "[[provider]]\nname = \"a\"\nbase_url = \"http://x/v1\"\n";
+const ROUTE: &str = "[[route]]\nmodel = \"m\"\nqueue = [{ provider = \"a\" }]\n";
 
 /// A folder for one test, gone when dropped.
 struct Folder(PathBuf);
@@ -41,10 +43,7 @@ fn run(arguments: &[&str]) -> Output {
 #[test]
 fn a_configuration_can_be_checked_without_serving() {
     let folder = Folder::new("check");
-    let good = folder.write(
-        "good.toml",
-        "[[provider]]\nname = \"a\"\nbase_url = \"http://x/v1\"\n",
-    );
+    let good = folder.write("good.toml", &format!("{PROVIDER}{ROUTE}"));
     let shown = run(&[good.to_str().unwrap(), "--check"]);
     assert!(shown.status.success());
     assert!(String::from_utf8_lossy(&shown.stdout).contains("is in order"));
@@ -70,8 +69,8 @@ fn a_configuration_can_be_checked_without_serving() {
 #[test]
 fn a_key_that_cannot_be_found_is_named_and_nothing_is_served() {
     let folder = Folder::new("key");
-    let config = "[[provider]]\nname = \"a\"\nbase_url = \"http://x/v1\"\napi_key = { env = \"CUTOUT_NO_SUCH_KEY\" }\n";
-    let path = folder.write("g.toml", config);
+    let config = format!("{PROVIDER}api_key = {{ env = \"CUTOUT_NO_SUCH_KEY\" }}\n{ROUTE}");
+    let path = folder.write("g.toml", &config);
     let shown = run(&[path.to_str().unwrap()]);
     let problem = String::from_utf8_lossy(&shown.stderr).into_owned();
     assert!(
@@ -80,6 +79,106 @@ fn a_key_that_cannot_be_found_is_named_and_nothing_is_served() {
         ),
         "{problem}"
     );
+}
+
+#[test]
+fn a_check_finds_what_the_start_would() {
+    let folder = Folder::new("check-all");
+    let unset = "{ env = \"CUTOUT_NO_SUCH_KEY\" }";
+    for (config, field) in [
+        (
+            format!("{PROVIDER}api_key = {unset}\n{ROUTE}"),
+            "line 4: provider[0].api_key",
+        ),
+        (
+            format!("[server]\nadmin_token = {unset}\n{PROVIDER}{ROUTE}"),
+            "line 2: server.admin_token",
+        ),
+        (
+            format!("[server]\nclient_keys = [{unset}]\n{PROVIDER}{ROUTE}"),
+            "line 2: server.client_keys[0]",
+        ),
+        (
+            format!("[webhook]\nurl = \"http://x\"\ntoken = {unset}\n{PROVIDER}{ROUTE}"),
+            "line 3: webhook.token",
+        ),
+        (PROVIDER.to_owned(), "route: there is no [[route]]"),
+        (String::new(), "route: there is no [[route]]"),
+    ] {
+        let path = folder.write("g.toml", &config);
+        for arguments in [
+            vec![path.to_str().unwrap(), "--check"],
+            vec![path.to_str().unwrap()],
+        ] {
+            let shown = run(&arguments);
+            let problem = String::from_utf8_lossy(&shown.stderr).into_owned();
+            assert_eq!(shown.status.code(), Some(1), "{arguments:?} {config}");
+            assert!(problem.contains(field), "{problem} is not {field}");
+        }
+    }
+    // What is legal and hardly meant is said, and no failure: the start would not fail either.
+    let all = "[server]\nlisten = \"0.0.0.0:8080\"\n";
+    let path = folder.write("g.toml", &format!("{all}{PROVIDER}{ROUTE}"));
+    let shown = run(&[path.to_str().unwrap(), "--check"]);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.status.success(), "{text}");
+    assert!(
+        text.contains("without client_keys only this machine"),
+        "{text}"
+    );
+    assert!(
+        text.contains("without admin_token only this machine"),
+        "{text}"
+    );
+    let path = folder.write(
+        "g.toml",
+        &format!("{all}allow_without_key = true\n{PROVIDER}{ROUTE}"),
+    );
+    let shown = run(&[path.to_str().unwrap(), "--check"]);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("everyone who reaches 0.0.0.0:8080"), "{text}");
+}
+
+#[test]
+fn the_token_that_is_made_at_the_start_is_said_once_and_never_logged() {
+    let folder = Folder::new("token");
+    let config = format!("[server]\nlisten = \"127.0.0.1:0\"\n{PROVIDER}{ROUTE}");
+    let path = folder.write("g.toml", &config);
+    let log = fs::File::create(folder.0.join("log")).unwrap();
+    let mut child = Command::new(PROGRAM)
+        .arg(&path)
+        .env("RUST_LOG", "trace")
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    lines.read_line(&mut said).unwrap();
+    lines.read_line(&mut said).unwrap();
+    let first = said.clone();
+    let (url, token) = first.trim().rsplit_once("/#token=").expect("a token");
+    let address = url.rsplit_once("http://").unwrap().1.to_owned();
+    let ask = |token: &str| {
+        let mut socket = TcpStream::connect(&address).unwrap();
+        write!(
+            socket,
+            "GET /admin/state HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
+             connection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(ask(token).starts_with("HTTP/1.1 200"));
+    assert!(ask("wrong").starts_with("HTTP/1.1 401"));
+    assert!(!ask(token).contains(token));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    lines.read_to_string(&mut said).unwrap();
+    said += &fs::read_to_string(folder.0.join("log")).unwrap();
+    assert_eq!(said.matches(token).count(), 1, "{said}");
 }
 
 /// The program at work, ended when dropped.
@@ -125,7 +224,8 @@ impl Serving {
         socket
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
-        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close";
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                    connection: close";
         write!(
             socket,
             "{head}\r\ncontent-length: {}\r\n\r\n{body}",

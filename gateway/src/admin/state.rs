@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::window::Content;
 use crate::clock::unix_millis;
+use crate::config::warnings;
 use crate::events::{Counts, Transition};
 use crate::gateway::Gateway;
 use crate::providers::{Fleet, Route, Target, Upstream};
@@ -26,6 +27,8 @@ pub struct State {
     started_ms: u64,
     now_ms: u64,
     draining: bool,
+    needs_restart: Vec<&'static str>,
+    warnings: Vec<String>,
     problem: Option<String>,
     store: store::Status,
     breakers: Vec<BreakerState>,
@@ -110,6 +113,8 @@ pub fn state(gateway: &Gateway) -> State {
         started_ms: gateway.started_ms,
         now_ms: unix_millis(),
         draining: gateway.is_draining(),
+        needs_restart: gateway.needing_restart(),
+        warnings: warnings(&fleet.config),
         problem: gateway.problem().map(|problem| problem.to_string()),
         store: gateway.store.status(),
         breakers: fleet

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use http::Uri;
+use http::uri::Authority;
+use http::{HeaderName, Uri};
 
-use super::{Config, Provider, Route, Scope};
+use super::{Config, Provider, Route, Scope, Server};
+use crate::dialect::headers;
 
 /// A field's path, and what is wrong with it.
 type Fault = (String, String);
@@ -39,6 +41,10 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
             );
         }
         self::route(&path, route, &names)?;
+    }
+    if config.route.is_empty() {
+        let message = "there is no [[route]]: the file is empty or cut off, or names no model yet";
+        return Err(("route".to_owned(), message.to_owned()));
     }
     Ok(())
 }
@@ -79,7 +85,52 @@ fn server(config: &Config) -> Result<(), Fault> {
     ] {
         at_least("server", field, value, least)?;
     }
-    Ok(())
+    doors(server)
+}
+
+/// Who may use the gateway.
+fn doors(server: &Server) -> Result<(), Fault> {
+    if server.allow_without_key && !server.client_keys.is_empty() {
+        let message = "says that nobody needs a key, and client_keys that everyone does: take one of them out";
+        return fault("server", "allow_without_key", message);
+    }
+    let each =
+        |field: &'static str, texts: &[String], legal: fn(&str) -> bool, message: &str| match texts
+            .iter()
+            .position(|text| !legal(text))
+        {
+            Some(index) => fault("server", &format!("{field}[{index}]"), message),
+            None => Ok(()),
+        };
+    each(
+        "allowed_hosts",
+        &server.allowed_hosts,
+        |host| {
+            host.parse::<Authority>()
+                .is_ok_and(|name| name.port().is_none() && name.host() == host)
+        },
+        "must be a name without scheme and port, like \"gateway.example\"",
+    )?;
+    each(
+        "allowed_origins",
+        &server.allowed_origins,
+        |origin| {
+            let name = ["https://", "http://"]
+                .iter()
+                .find_map(|scheme| origin.strip_prefix(scheme));
+            name.is_some_and(|name| {
+                name.parse::<Authority>()
+                    .is_ok_and(|all| !all.as_str().contains('@'))
+            })
+        },
+        "must be a scheme and a name, and the port if it is another, without a path: \"https://chat.example\"",
+    )?;
+    each(
+        "pass_headers",
+        &server.pass_headers,
+        |name| HeaderName::try_from(name).is_ok_and(|name| headers::may_be_passed(&name)),
+        "must be the name of a header that is neither a credential nor of one connection alone",
+    )
 }
 
 fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
@@ -145,7 +196,7 @@ fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fau
         }
     }
     if let Some(header) = &route.sticky_header
-        && http::HeaderName::try_from(header).is_err()
+        && HeaderName::try_from(header).is_err()
     {
         return fault(path, "sticky_header", "is no header name");
     }

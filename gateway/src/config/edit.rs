@@ -7,12 +7,16 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use super::place::{Step, steps};
 
-/// What only the file itself may say.
-const FILE_ONLY: [&str; 10] = [
+/// What only the file itself may say: who may use the gateway, where providers are, where keys come from.
+const FILE_ONLY: [&str; 14] = [
     "base_url",
     "api_key",
     "admin_token",
     "client_keys",
+    "allow_without_key",
+    "allowed_hosts",
+    "allowed_origins",
+    "pass_headers",
     "listen",
     "url",
     "token",
@@ -210,6 +214,8 @@ queue = [
             ("provider[0].api_key.env", json!("HOME")),
             ("provider[0].check", json!({"file": "/etc/passwd"})),
             ("server.admin_token", Json::Null),
+            ("server.allow_without_key", json!(true)),
+            ("server.allowed_origins", json!(["https://evil.example"])),
             ("webhook.url", json!("http://evil")),
             ("server", Json::Null),
             ("provider", Json::Null),

@@ -8,10 +8,12 @@ pub mod edit;
 mod file;
 mod place;
 mod provider;
+mod restart;
 mod route;
 mod secret;
 mod server;
 mod span;
+mod warnings;
 pub mod watch;
 
 use std::path::PathBuf;
@@ -20,10 +22,12 @@ use serde::Deserialize;
 
 pub use file::{File, Problem, Version};
 pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope};
+pub use restart::needing_restart;
 pub use route::{Canary, Degraded, Route, Target};
 pub use secret::KeySource;
 pub use server::Server;
 pub use span::Span;
+pub use warnings::warnings;
 
 /// Everything that the file says.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -42,7 +46,7 @@ pub struct Config {
 }
 
 /// The database of health.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
     /// The file; relative to the configuration's folder.

@@ -16,6 +16,14 @@ pub enum KeySource {
 }
 
 impl KeySource {
+    /// What it is called: the variable, or the file. This is nothing secret.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Env(name) => name,
+            Self::File(path) => path.to_str().unwrap_or("a file"),
+        }
+    }
+
     /// Fetches the key, without the white space around it.
     ///
     /// # Errors

@@ -7,15 +7,23 @@ use serde::Deserialize;
 use super::{KeySource, Span};
 
 /// Where the gateway listens, and how much one client may take of it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     /// The address to listen on; a change needs a restart.
     pub listen: SocketAddr,
-    /// The token for `/admin` and the dashboard. Without it they answer loopback only.
+    /// The token for `/admin` and the dashboard. Without it one is made at each start, and only this machine may use it.
     pub admin_token: Option<KeySource>,
-    /// The keys that clients must present as `Authorization: Bearer`; none means no check.
+    /// The keys of which clients must present one as `Authorization: Bearer`. Without any only this machine is answered.
     pub client_keys: Vec<KeySource>,
+    /// Whether everyone who reaches the gateway may use its models, without a key and from anywhere.
+    pub allow_without_key: bool,
+    /// The names, besides addresses and `localhost`, by which browsers and clients without a key may reach the gateway.
+    pub allowed_hosts: Vec<String>,
+    /// The origins whose pages may call `/v1`, say `https://chat.example`.
+    pub allowed_origins: Vec<String>,
+    /// Headers of clients that reach the providers, besides those that pass anyway.
+    pub pass_headers: Vec<String>,
     /// The largest request body, in bytes.
     pub max_body_bytes: usize,
     /// How much memory the bodies of all requests may take together, in bytes; more get 503.
@@ -47,7 +55,12 @@ impl Default for Server {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             admin_token: None,
             client_keys: Vec::new(),
-            max_body_bytes: 8 << 20,
+            allow_without_key: false,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            pass_headers: Vec::new(),
+            // What providers take at most, so that it is they who refuse images.
+            max_body_bytes: 64 << 20,
             max_body_memory: 256 << 20,
             max_header_bytes: 32 << 10,
             max_headers: 64,

@@ -38,7 +38,7 @@ pub async fn run(listen: SocketAddr, length: Option<Duration>) -> std::io::Resul
     let gateway = Gateway::new(file, None).map_err(std::io::Error::other)?;
     let listener = tokio::net::TcpListener::bind(listen).await?;
     let address = listener.local_addr()?;
-    println!("dashboard  http://{address}/");
+    println!("dashboard  {}", gateway.dashboard_url(address));
     println!("API        http://{address}/v1 (the model is called \"demo\")\n");
     let asked = Arc::new(Asked::default());
     let started = Instant::now();

@@ -1,8 +1,8 @@
 //! Which headers pass, in each direction.
 //!
 //! What belongs to one connection (RFC 9110, section 7.6.1) never does, nor what `Connection` names; so the framing
-//! on each side is this side's own, and no header can smuggle a second request. Credentials and addresses of clients stay
-//! here.
+//! on each side is this side's own, and no header can smuggle a second request. Of a client's headers those pass that are
+//! listed: what a client, its browser or a proxy adds besides (credentials, cookies, addresses) stays here.
 
 use http::{HeaderMap, HeaderName, header};
 
@@ -21,47 +21,95 @@ const HOP_BY_HOP: [HeaderName; 11] = [
     header::EXPECT,
 ];
 
-/// The gateway's own business with the client.
-const FROM_CLIENT: [HeaderName; 12] = [
+/// Credentials, and what the gateway says itself. No setting makes these pass.
+const OWN: [HeaderName; 11] = [
     header::HOST,
     header::AUTHORIZATION,
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+    HeaderName::from_static("x-auth-token"),
     header::COOKIE,
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::CONTENT_TYPE,
     header::CONTENT_ENCODING,
-    header::FORWARDED,
-    header::ORIGIN,
-    header::REFERER,
 ];
 
-/// The provider's own business with the gateway, or what the gateway says itself.
-const FROM_PROVIDER: [HeaderName; 7] = [
+/// What of a client's request is for its provider: the protocol's own, and what ties logs and traces together.
+const FROM_CLIENT: [HeaderName; 11] = [
+    header::ACCEPT_LANGUAGE,
+    header::USER_AGENT,
+    HeaderName::from_static("http-referer"),
+    HeaderName::from_static("idempotency-key"),
+    HeaderName::from_static("openai-beta"),
+    HeaderName::from_static("openai-organization"),
+    HeaderName::from_static("openai-project"),
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("x-title"),
+];
+
+/// What the official clients say of themselves.
+const FROM_CLIENT_PREFIXES: [&str; 2] = ["x-stainless-", "x-client-request-"];
+
+/// The provider's own business with the gateway, what the gateway says itself, and what a browser would act on: of the gateway's
+/// origin nobody else decides who may read it, what it stores, or where it leads.
+const NOT_FROM_PROVIDER: [HeaderName; 20] = [
     header::SET_COOKIE,
     header::SERVER,
+    header::VIA,
     header::DATE,
     header::CONTENT_TYPE,
     header::ALT_SVC,
     header::STRICT_TRANSPORT_SECURITY,
     header::CACHE_CONTROL,
+    header::WWW_AUTHENTICATE,
+    header::LOCATION,
+    header::REFRESH,
+    header::LINK,
+    header::CONTENT_SECURITY_POLICY,
+    header::CONTENT_SECURITY_POLICY_REPORT_ONLY,
+    header::X_FRAME_OPTIONS,
+    HeaderName::from_static("clear-site-data"),
+    HeaderName::from_static("nel"),
+    HeaderName::from_static("report-to"),
+    HeaderName::from_static("reporting-endpoints"),
+    HeaderName::from_static("timing-allow-origin"),
 ];
 
-/// The headers of a client that its provider gets.
-pub(crate) fn to_provider(headers: &HeaderMap) -> HeaderMap {
+const NOT_FROM_PROVIDER_PREFIXES: [&str; 4] =
+    ["access-control-", "cross-origin-", "cf-", "x-cutout-"];
+
+/// The headers of a client that its provider gets: those that always pass, and those that `besides` names.
+pub(crate) fn to_provider(headers: &HeaderMap, besides: &[String]) -> HeaderMap {
     passed(headers, |name| {
-        !FROM_CLIENT.contains(name)
-            && !name.as_str().starts_with("x-forwarded-")
-            && !name.as_str().starts_with("x-cutout-")
+        FROM_CLIENT.contains(name)
+            || starts_with(name, &FROM_CLIENT_PREFIXES)
+            || (may_be_passed(name)
+                && besides
+                    .iter()
+                    .any(|other| other.eq_ignore_ascii_case(name.as_str())))
     })
+}
+
+/// Whether a setting may name a client's header to be passed on.
+pub(crate) fn may_be_passed(name: &HeaderName) -> bool {
+    !OWN.contains(name) && !HOP_BY_HOP.contains(name) && !starts_with(name, &["x-cutout-"])
 }
 
 /// The headers of a provider that the client gets.
 pub(crate) fn to_client(headers: &HeaderMap) -> HeaderMap {
     passed(headers, |name| {
-        !FROM_PROVIDER.contains(name) && !name.as_str().starts_with("x-cutout-")
+        !NOT_FROM_PROVIDER.contains(name) && !starts_with(name, &NOT_FROM_PROVIDER_PREFIXES)
     })
+}
+
+fn starts_with(name: &HeaderName, prefixes: &[&str]) -> bool {
+    prefixes
+        .iter()
+        .any(|prefix| name.as_str().starts_with(prefix))
 }
 
 fn passed(headers: &HeaderMap, may_pass: impl Fn(&HeaderName) -> bool) -> HeaderMap {
@@ -92,27 +140,63 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
+    fn sent(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+        let fields = fields.iter().map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        fields.collect()
+    }
+
+    fn names(headers: &HeaderMap) -> Vec<&str> {
+        let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
     #[test]
-    fn what_belongs_to_one_connection_does_not_pass() {
-        let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("connection", "close, X-Secret-Hop"),
-            ("x-secret-hop", "1"),
+    fn what_is_listed_reaches_the_provider_and_nothing_else() {
+        let headers = sent(&[
+            ("connection", "close, X-Title"),
+            ("x-title", "of this connection"),
             ("transfer-encoding", "chunked"),
-            ("content-length", "5"),
             ("authorization", "Bearer mine"),
+            ("x-goog-api-key", "mine"),
+            ("x-auth-token", "mine"),
+            ("x-real-ip", "10.0.0.1"),
+            ("true-client-ip", "10.0.0.1"),
+            ("cf-connecting-ip", "10.0.0.1"),
             ("x-forwarded-for", "10.0.0.1"),
+            ("sec-fetch-site", "same-origin"),
             ("x-cutout-degraded", "cache"),
+            ("x-tenant", "7"),
             ("x-request-id", "7"),
             ("openai-organization", "org"),
-        ] {
-            headers.append(name, HeaderValue::from_static(value));
-        }
-        let passed = to_provider(&headers);
-        let mut names: Vec<_> = passed.keys().map(HeaderName::as_str).collect();
-        names.sort_unstable();
-        assert_eq!(names, ["openai-organization", "x-request-id"]);
-        assert!(!to_client(&headers).contains_key("x-secret-hop"));
-        assert!(!to_client(&headers).contains_key("x-cutout-degraded"));
+            ("x-stainless-lang", "python"),
+        ]);
+        let always = ["openai-organization", "x-request-id", "x-stainless-lang"];
+        assert_eq!(names(&to_provider(&headers, &[])), always);
+        let besides = ["X-Tenant".to_owned(), "authorization".to_owned()];
+        let passed = to_provider(&headers, &besides);
+        assert_eq!(names(&passed), [&always[..], &["x-tenant"]].concat());
+    }
+
+    #[test]
+    fn what_a_browser_would_act_on_does_not_reach_the_client() {
+        let headers = sent(&[
+            ("access-control-allow-origin", "*"),
+            ("cross-origin-opener-policy", "unsafe-none"),
+            ("clear-site-data", "*"),
+            ("set-cookie", "a=b"),
+            ("x-cutout-degraded", "cache"),
+            ("connection", "x-hop"),
+            ("x-hop", "1"),
+            ("x-ratelimit-remaining-requests", "9"),
+            ("openai-processing-ms", "12"),
+        ]);
+        let passed = ["openai-processing-ms", "x-ratelimit-remaining-requests"];
+        assert_eq!(names(&to_client(&headers)), passed);
     }
 }

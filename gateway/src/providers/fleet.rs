@@ -7,6 +7,7 @@ use cutout::Snapshot;
 use secrecy::SecretString;
 
 use super::{Provider, Route, Target, Upstream};
+use crate::auth::Keys;
 use crate::config::{self, Config, File, Problem, Scope, Version};
 use crate::events::Events;
 use crate::store::Store;
@@ -26,15 +27,13 @@ pub struct Fleet {
     pub upstreams: BTreeMap<String, Arc<Upstream>>,
     /// The routes by model.
     pub routes: HashMap<String, Arc<Route>>,
-    /// The token for `/admin`.
-    pub admin_token: Option<SecretString>,
-    /// The keys of clients; empty if none is asked for.
-    pub client_keys: Vec<SecretString>,
+    /// What operators and clients have to show.
+    pub keys: Keys,
 }
 
 impl Fleet {
     /// Builds what `file` says, and changes nothing yet. Breakers of `before` that are still wanted stay as they are, but
-    /// for their config; new ones go on from `resumed`, if it has them.
+    /// for their config; new ones go on from `resumed`, if it has them. Without an admin token `made` takes its place.
     ///
     /// # Errors
     ///
@@ -45,6 +44,7 @@ impl Fleet {
         mut resumed: BTreeMap<String, Snapshot>,
         events: &Arc<Events>,
         store: &Arc<Store>,
+        made: &SecretString,
     ) -> Result<Next, Problem> {
         let mut providers = BTreeMap::new();
         for (index, settings) in file.config.provider.iter().enumerate() {
@@ -105,15 +105,19 @@ impl Fleet {
                 .map_err(|error| file.problem(&format!("route[{index}]"), &error.to_string()))?;
             routes.insert(settings.model.clone(), Arc::new(route));
         }
-        let server = &file.config.server;
-        let admin_token = server.admin_token.as_ref().map(|source| source.read());
-        let admin_token = admin_token
-            .transpose()
-            .map_err(|message| file.problem("server.admin_token", &message))?;
-        let client_keys = server.client_keys.iter().map(|source| source.read());
-        let client_keys = client_keys
-            .collect::<Result<_, _>>()
-            .map_err(|message| file.problem("server.client_keys", &message))?;
+        let keys = Keys::read(&file.config.server, made)
+            .map_err(|(field, message)| file.problem(&field, &message))?;
+        if let Some(token) = file
+            .config
+            .webhook
+            .as_ref()
+            .and_then(|webhook| webhook.token.as_ref())
+        {
+            // It is fetched again for each transition; what is missing is better said now.
+            token
+                .read()
+                .map_err(|message| file.problem("webhook.token", &message))?;
+        }
         let fleet = Self {
             version: file.version,
             config: file.config,
@@ -121,8 +125,7 @@ impl Fleet {
             providers,
             upstreams,
             routes,
-            admin_token,
-            client_keys,
+            keys,
         };
         Ok(Next { fleet, changed })
     }

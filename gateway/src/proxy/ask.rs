@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -54,20 +54,6 @@ impl Ask {
         server: &Server,
         memory: &Arc<Semaphore>,
     ) -> Result<Self, ApiError> {
-        if let Some(kind) = headers.get(header::CONTENT_TYPE)
-            && !kind
-                .as_bytes()
-                .to_ascii_lowercase()
-                .starts_with(b"application/json")
-        {
-            let message = "send 'Content-Type: application/json'";
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return Err(ApiError::invalid(
-                status,
-                "unsupported_content_type",
-                message,
-            ));
-        }
         let reading = collect(body, server.max_body_bytes, memory);
         let limit = server.body_timeout.get();
         let (body, memory) = timeout(limit, reading).await.map_err(|_| {
@@ -78,7 +64,7 @@ impl Ask {
         Ok(Self {
             model,
             stream,
-            headers: dialect::headers::to_provider(&headers),
+            headers: dialect::headers::to_provider(&headers, &server.pass_headers),
             body,
             model_at,
             _memory: Some(memory),
@@ -118,7 +104,9 @@ async fn collect(
     memory: &Arc<Semaphore>,
 ) -> Result<(Bytes, OwnedSemaphorePermit), ApiError> {
     let too_large = || {
-        let message = format!("the request's body is larger than {limit} bytes");
+        let message = format!(
+            "the request's body is larger than {limit} bytes: send less, or raise server.max_body_bytes"
+        );
         ApiError::invalid(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
     };
     let no_memory = |_| {
@@ -126,6 +114,10 @@ async fn collect(
         ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
             .retry_after(std::time::Duration::from_secs(1))
     };
+    // What is known to be too large is not waited for, nor is a client that asks first told to go on.
+    if usize::try_from(http_body::Body::size_hint(&body).lower()).unwrap_or(usize::MAX) > limit {
+        return Err(too_large());
+    }
     let mut held = Arc::clone(memory).try_acquire_owned().map_err(no_memory)?;
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {

@@ -1,36 +1,58 @@
 //! Connections: accepted one by one, bounded in number and in what each may take.
 
+mod connections;
 mod dashboard;
 mod routes;
 mod stop;
 
 use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::Request;
+use axum::response::Response;
+use http::{HeaderValue, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 pub use stop::stop_signal;
 
+use self::connections::{Connections, Requests, Spare};
 use crate::auth::Peer;
 use crate::config::watch::watch;
 use crate::gateway::Gateway;
 use crate::{checks, metrics, webhook};
 
+/// Where connections come from.
+pub trait Listener {
+    /// The next connection, and the address at its other end.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system. It is asked again soon.
+    fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send;
+}
+
+impl Listener for TcpListener {
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        Self::accept(self).await
+    }
+}
+
 /// Serves until `stop` ends, then lets requests and streams in flight end.
 ///
 /// A client that closes its connection, or only its half of it, is gone: its requests are
 /// dropped with all that they hold.
-pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Future<Output = ()>) {
+pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Future<Output = ()>) {
     let settings = gateway.fleet.load().config.server.clone();
     // Ended when this function returns.
     let mut background = JoinSet::new();
@@ -39,35 +61,30 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     background.spawn(metrics::upkeep());
-    let router = routes::router(Arc::clone(&gateway));
+    let router = routes::router(&gateway);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout.get())
         .max_headers(settings.max_headers)
         .max_buf_size(settings.max_header_bytes);
-    let connections = Arc::new(Semaphore::new(
-        settings.max_connections.min(Semaphore::MAX_PERMITS),
-    ));
+    let connections = Connections::new(settings.max_connections);
     let graceful = GracefulShutdown::new();
     let mut serving = JoinSet::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        let accepted = tokio::select! {
-            accepted = accept(&listener, &connections) => accepted,
+        let accepted = async {
+            let (stream, peer) = accept(&listener).await;
+            (stream, peer, connections.place().await)
+        };
+        let (stream, peer, place) = tokio::select! {
+            accepted = accepted => accepted,
             () = &mut stop => break,
         };
-        let Ok((stream, peer, place)) = accepted else {
-            continue;
-        };
         let router = router.clone();
-        let service = service_fn(move |mut request: http::Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            let mut router = router.clone();
-            async move {
-                router
-                    .call(request.map(axum::body::Body::new) as Request)
-                    .await
-            }
+        let (requests, is_spare) = (place.requests(), place.is_spare);
+        let service = service_fn(move |request: http::Request<Incoming>| {
+            let (router, requests) = (router.clone(), requests.clone());
+            async move { Ok::<_, Infallible>(answer(router, requests, peer, is_spare, request).await) }
         });
         // A client that takes nothing for so long is gone.
         let mut stream = TimeoutStream::new(stream);
@@ -75,9 +92,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
         let io = TokioIo::new(Box::pin(stream));
         let connection = graceful.watch(http.serve_connection(io, service));
         serving.spawn(async move {
-            // Its errors are the client's: it went away, or it sent what is no HTTP.
-            let _: Result<(), _> = connection.await;
-            drop(place);
+            tokio::select! {
+                // Its errors are the client's: it went away, or it sent what is no HTTP.
+                _ = connection => {}
+                () = place.leaves() => {}
+            }
         });
         while serving.try_join_next().is_some() {}
     }
@@ -94,6 +113,30 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     gateway.store.close();
 }
 
+async fn answer(
+    mut router: axum::Router,
+    requests: Requests,
+    peer: SocketAddr,
+    is_spare: bool,
+    request: http::Request<Incoming>,
+) -> Response {
+    let Some(in_flight) = requests.begin() else {
+        // The connection is about to be closed; nothing was done for this request.
+        return std::future::pending().await;
+    };
+    let mut request: Request = request.map(Body::new);
+    request.extensions_mut().insert(Peer(peer));
+    if is_spare {
+        request.extensions_mut().insert(Spare);
+    }
+    let Ok(mut response) = router.call(request).await;
+    if is_spare {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    response.map(|body| in_flight.hold(body))
+}
+
 async fn follow_file(gateway: Arc<Gateway>) {
     let Some(path) = gateway.path.clone() else {
         return;
@@ -105,32 +148,16 @@ async fn follow_file(gateway: Arc<Gateway>) {
     watch(&path, reload).await;
 }
 
-type Accepted = (
-    tokio::net::TcpStream,
-    std::net::SocketAddr,
-    tokio::sync::OwnedSemaphorePermit,
-);
-
-/// The next connection, once there is a place for it.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> std::io::Result<Accepted> {
-    let place = Arc::clone(places)
-        .acquire_owned()
-        .await
-        .map_err(std::io::Error::other)?;
-    match listener.accept().await {
-        Ok((stream, peer)) => {
-            let _ = stream.set_nodelay(true);
-            Ok((stream, peer, place))
-        }
-        Err(error) => {
+/// The next connection.
+async fn accept(listener: &impl Listener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let _ = stream.set_nodelay(true);
+                return (stream, peer);
+            }
             // Out of file descriptors, as a rule: give some time to come free.
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            Err(error)
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
         }
     }
 }
-
-const _: fn() = || {
-    fn infallible<S: Service<Request, Error = Infallible>>() {}
-    infallible::<axum::Router>();
-};

@@ -1,37 +1,56 @@
-//! The HTTP face: which path leads where.
+//! The HTTP face: which path leads where, and behind which door.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use http::StatusCode;
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
+use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 
+use super::connections::Spare;
 use super::dashboard;
-use crate::admin;
+use crate::auth::{self, Door};
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::{metrics, proxy};
+use crate::{admin, metrics, proxy};
 
-/// All paths.
-pub(super) fn router(gateway: Arc<Gateway>) -> Router {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route(
-            "/metrics",
-            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway.fleet.load())),
-        )
+/// How long a browser may remember that it may call `/v1`.
+const PREFLIGHT: Duration = Duration::from_secs(600);
+
+/// All paths. Only whether the process runs and takes requests is told to everyone.
+pub(super) fn router(gateway: &Arc<Gateway>) -> Router {
+    let clients = Router::new()
         .route("/v1/chat/completions", post(proxy::chat))
         .route("/v1/embeddings", post(proxy::embeddings))
         .route("/v1/models", get(models))
         .route("/v1/models/{*model}", get(model))
-        .with_state(Arc::clone(&gateway))
-        .merge(dashboard::router(Arc::clone(&gateway)))
-        .merge(admin::router(gateway))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .with_state(Arc::clone(gateway));
+    let measured = Router::new()
+        .route(
+            "/metrics",
+            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway.fleet.load())),
+        )
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .with_state(Arc::clone(gateway));
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .with_state(Arc::clone(gateway))
+        .merge(behind(gateway, Door::Clients, clients))
+        .merge(behind(gateway, Door::Metrics, measured))
+        .merge(behind(gateway, Door::Page, dashboard::router()))
+        .merge(behind(
+            gateway,
+            Door::Operators,
+            admin::router(Arc::clone(gateway)),
+        ))
         .fallback(|| async {
             ApiError::invalid(
                 StatusCode::NOT_FOUND,
@@ -39,6 +58,76 @@ pub(super) fn router(gateway: Arc<Gateway>) -> Router {
                 "there is nothing at this path",
             )
         })
+}
+
+/// Puts paths behind a door. What is let in by its key goes first through what browsers need, so that a page of an allowed
+/// origin can read why it was refused.
+fn behind(gateway: &Arc<Gateway>, door: Door, paths: Router) -> Router {
+    let state = || (Arc::clone(gateway), door);
+    let paths = paths.layer(from_fn_with_state(state(), enter));
+    let paths = match door {
+        Door::Clients => paths.layer(cors(gateway)),
+        Door::Metrics | Door::Page | Door::Operators => paths,
+    };
+    paths.layer(from_fn_with_state(state(), check_browser))
+}
+
+type Behind = (Arc<Gateway>, Door);
+
+async fn check_browser(
+    State((gateway, door)): State<Behind>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let refusal = auth::check_browser(door, &head, &gateway.fleet.load().config.server).err();
+    match refusal {
+        None => next.run(Request::from_parts(head, body)).await,
+        Some(refusal) => refuse(door, refusal),
+    }
+}
+
+async fn enter(State((gateway, door)): State<Behind>, request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    if door == Door::Clients && head.extensions.get::<Spare>().is_some() {
+        let message = "the gateway has all the connections it may have; try again soon";
+        let error = ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message);
+        return refuse(door, error.retry_after(Duration::from_secs(1)));
+    }
+    let entered = {
+        let fleet = gateway.fleet.load();
+        auth::enter(door, &head, &fleet.keys, &fleet.config.server)
+    };
+    match entered {
+        Ok(key) => {
+            if let Some(key) = key {
+                head.extensions.insert(key);
+            }
+            next.run(Request::from_parts(head, body)).await
+        }
+        Err(refusal) => refuse(door, refusal),
+    }
+}
+
+fn refuse(door: Door, refusal: ApiError) -> Response {
+    metrics::refused(door, refusal.code);
+    refusal.into_response()
+}
+
+/// What a browser wants to hear before it lets a page of an allowed origin call `/v1`.
+fn cors(gateway: &Arc<Gateway>) -> CorsLayer {
+    let gateway = Arc::clone(gateway);
+    let allowed = move |origin: &HeaderValue, _: &http::request::Parts| {
+        let fleet = gateway.fleet.load();
+        let origin = origin.to_str();
+        origin.is_ok_and(|origin| auth::allows_origin(&fleet.config.server, origin))
+    };
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(allowed))
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(Any)
+        .max_age(PREFLIGHT)
 }
 
 async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {

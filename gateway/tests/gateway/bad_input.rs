@@ -141,8 +141,7 @@ async fn a_stream_that_breaks_later_ends_with_an_error_the_client_can_read() {
 #[tokio::test]
 async fn a_client_that_is_slow_or_floods_is_cut_off() {
     let (rig, a) = one(Mood::Well, "").await;
-    let head =
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
     let slow_body = rig
         .raw(format!("{head}content-length: 100\r\n\r\n{{").as_bytes())
         .await;
@@ -164,7 +163,7 @@ async fn a_client_that_is_slow_or_floods_is_cut_off() {
 async fn one_request_cannot_hide_another() {
     let (rig, a) = one(Mood::Well, "").await;
     let body = chat("m", false);
-    let smuggled = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n\r\n";
+    let smuggled = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\r\n";
     let chunked = format!("{:x}\r\n{body}\r\n0\r\n\r\n{smuggled}", body.len());
     // Both framings at once; two lengths; a header with a line break in it.
     for head in [
@@ -179,8 +178,9 @@ async fn one_request_cannot_hide_another() {
         format!("transfer-encoding: xchunked\r\n\r\n{chunked}"),
         format!("x-a: b\rcontent-length: {}\r\n\r\n{body}", body.len()),
     ] {
-        let request =
-            format!("POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{head}");
+        let request = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n{head}"
+        );
         rig.raw(request.as_bytes()).await;
         if let Some((headers, got)) = a.last() {
             // What reached the provider is one whole request with one length, its own.
@@ -199,7 +199,7 @@ async fn a_client_that_closes_its_half_is_gone() {
     let body = chat("m", false);
     let mut socket = TcpStream::connect(rig.address).await.unwrap();
     let request = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     socket.write_all(request.as_bytes()).await.unwrap();

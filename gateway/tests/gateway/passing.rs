@@ -73,14 +73,27 @@ async fn a_provider_gets_its_own_key_and_no_credentials_of_clients() {
     let a = fake(Mood::Well).await;
     let file = tempfile("its-own-key\n");
     let more = format!("api_key = {{ file = {:?} }}", file.path());
-    let rig = Rig::start(&(provider("a", &a.url(), &more) + &route("m", &["a"], ""))).await;
+    let key = tempfile("of-the-client");
+    let server = format!(
+        "[server]\nclient_keys = [{{ file = {:?} }}]\npass_headers = [\"X-Tenant\"]\n",
+        key.path()
+    );
+    let config = server + &provider("a", &a.url(), &more) + &route("m", &["a"], "");
+    let rig = Rig::start(&config).await;
     let mut request = rig.request(
         Method::POST,
         "/v1/chat/completions",
         crate::rig::chat("m", false),
     );
     for (name, value) in [
-        ("authorization", "Bearer of-the-client"),
+        ("authorization", "bearer of-the-client"),
+        ("x-tenant", "7"),
+        ("x-unheard-of", "7"),
+        ("x-real-ip", "10.0.0.1"),
+        ("true-client-ip", "10.0.0.1"),
+        ("cf-connecting-ip", "10.0.0.1"),
+        ("x-goog-api-key", "mine"),
+        ("x-auth-token", "mine"),
         ("cookie", "a=b"),
         ("x-forwarded-for", "10.0.0.1"),
         ("connection", "x-hop"),
@@ -96,6 +109,7 @@ async fn a_provider_gets_its_own_key_and_no_credentials_of_clients() {
     let (headers, _) = a.last().unwrap();
     assert_eq!(headers["authorization"], "Bearer its-own-key");
     assert_eq!(headers["openai-beta"], "assistants=v2");
+    assert_eq!(headers["x-tenant"], "7");
     assert_eq!(headers["accept-encoding"], "identity");
     for name in [
         "cookie",
@@ -103,6 +117,12 @@ async fn a_provider_gets_its_own_key_and_no_credentials_of_clients() {
         "x-hop",
         "te",
         "transfer-encoding",
+        "x-unheard-of",
+        "x-real-ip",
+        "true-client-ip",
+        "cf-connecting-ip",
+        "x-goog-api-key",
+        "x-auth-token",
     ] {
         assert!(!headers.contains_key(name), "{name}");
     }

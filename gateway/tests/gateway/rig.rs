@@ -33,6 +33,19 @@ pub(crate) struct Rig {
     task: JoinHandle<()>,
 }
 
+/// A socket whose connections may be said to come from elsewhere: no test can count on a second machine.
+struct Seeing {
+    listener: TcpListener,
+    peer: Option<SocketAddr>,
+}
+
+impl server::Listener for Seeing {
+    async fn accept(&self) -> std::io::Result<(TcpStream, SocketAddr)> {
+        let (stream, peer) = self.listener.accept().await?;
+        Ok((stream, self.peer.unwrap_or(peer)))
+    }
+}
+
 /// An answer, whole.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -44,17 +57,25 @@ pub(crate) struct Answer {
 impl Rig {
     pub(crate) async fn start(config: &str) -> Self {
         let file = File::parse(config.to_owned()).unwrap_or_else(|problem| panic!("{problem}"));
-        Self::of(Gateway::new(file, None).unwrap()).await
+        Self::of(Gateway::new(file, None).unwrap(), None).await
+    }
+
+    /// A gateway that takes all connections for those of this address.
+    pub(crate) async fn start_seeing(config: &str, peer: SocketAddr) -> Self {
+        let file = File::parse(config.to_owned()).unwrap_or_else(|problem| panic!("{problem}"));
+        Self::of(Gateway::new(file, None).unwrap(), Some(peer)).await
     }
 
     /// A gateway whose configuration is this file.
     pub(crate) async fn start_file(path: &std::path::Path) -> Self {
-        Self::of(Gateway::new(File::read(path).unwrap(), Some(path.to_owned())).unwrap()).await
+        let file = File::read(path).unwrap();
+        Self::of(Gateway::new(file, Some(path.to_owned())).unwrap(), None).await
     }
 
-    async fn of(gateway: Arc<Gateway>) -> Self {
+    async fn of(gateway: Arc<Gateway>, peer: Option<SocketAddr>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
+        let listener = Seeing { listener, peer };
         let (stop, stopped) = oneshot::channel();
         let serving = server::serve(Arc::clone(&gateway), listener, async {
             let _ = stopped.await;
@@ -91,12 +112,21 @@ impl Rig {
         path: &str,
         body: impl Into<Bytes>,
     ) -> Request<Full<Bytes>> {
-        Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address))
-            .header("content-type", "application/json")
-            .body(Full::new(body.into()))
-            .unwrap()
+            .header("content-type", "application/json");
+        if path.starts_with("/admin") {
+            request = request.header("authorization", format!("Bearer {}", self.token()));
+        }
+        request.body(Full::new(body.into())).unwrap()
+    }
+
+    /// The admin token that was made at the start; nothing if one is configured.
+    pub(crate) fn token(&self) -> String {
+        let url = self.gateway.dashboard_url(self.address);
+        let token = url.split_once("#token=").map(|(_, token)| token.to_owned());
+        token.unwrap_or_default()
     }
 
     pub(crate) async fn open(&self, request: Request<Full<Bytes>>) -> http::Response<Incoming> {

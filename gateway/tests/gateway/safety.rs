@@ -1,121 +1,18 @@
-//! Who may do what, and how much of it.
+//! How much of everything anyone may take.
 
 use std::time::Duration;
 
 use cutout_gateway::demo::fake::Mood;
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{Method, StatusCode};
 use http_body_util::BodyExt;
+use tokio::io::AsyncWriteExt;
 
-use crate::passing::tempfile;
 use crate::rig::{Rig, SOON, chat, fake, provider, route, until};
 
 #[tokio::test]
-async fn without_a_token_only_this_machines_own_pages_may_administer() {
-    let rig = Rig::start("").await;
-    let ask = async |name: &'static str, value: &'static str| {
-        let mut request = rig.request(Method::GET, "/admin/state", "");
-        request
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
-        rig.send(request).await.status
-    };
-    assert_eq!(ask("x-nothing", "1").await, StatusCode::OK);
-    assert_eq!(ask("host", "localhost:8080").await, StatusCode::OK);
-    assert_eq!(ask("host", "[::1]:8080").await, StatusCode::OK);
-    assert_eq!(ask("host", "evil.example").await, StatusCode::FORBIDDEN);
-    assert_eq!(
-        ask("host", "127.0.0.1.evil.example").await,
-        StatusCode::FORBIDDEN
-    );
-    assert_eq!(
-        ask("x-forwarded-for", "10.0.0.1").await,
-        StatusCode::FORBIDDEN
-    );
-    // What a form on another site could send.
-    let mut request = rig.request(
-        Method::POST,
-        "/admin/breakers/a/close",
-        "{\"reason\":\"x\"}",
-    );
-    request
-        .headers_mut()
-        .insert("content-type", HeaderValue::from_static("text/plain"));
-    assert_eq!(rig.send(request).await.status, StatusCode::FORBIDDEN);
-}
-
-#[tokio::test]
-async fn with_a_token_every_call_needs_it() {
-    let file = tempfile("right\n");
-    let rig = Rig::start(&format!(
-        "[server]\nadmin_token = {{ file = {:?} }}\n",
-        file.path()
-    ))
-    .await;
-    for path in [
-        "/admin/state",
-        "/admin/config",
-        "/admin/events",
-        "/admin/breakers/a/close",
-    ] {
-        for token in [
-            "",
-            "Bearer ",
-            "Bearer wrong",
-            "Bearer right2",
-            "Basic right",
-            "right",
-        ] {
-            let mut request = rig.request(Method::GET, path, "");
-            request
-                .headers_mut()
-                .insert(header::AUTHORIZATION, HeaderValue::from_static(token));
-            assert_eq!(
-                rig.send(request).await.status,
-                StatusCode::UNAUTHORIZED,
-                "{path} {token}"
-            );
-        }
-    }
-    let mut request = rig.request(Method::GET, "/admin/state", "");
-    request.headers_mut().insert(
-        header::AUTHORIZATION,
-        HeaderValue::from_static("Bearer right"),
-    );
-    request
-        .headers_mut()
-        .insert(header::HOST, HeaderValue::from_static("gateway.example"));
-    assert_eq!(rig.send(request).await.status, StatusCode::OK);
-}
-
-#[tokio::test]
-async fn clients_need_a_key_if_there_are_any() {
-    let a = fake(Mood::Well).await;
-    let (one, two) = (tempfile("key-one"), tempfile("key-two"));
-    let keys = format!(
-        "[server]\nclient_keys = [{{ file = {:?} }}, {{ file = {:?} }}]\n",
-        one.path(),
-        two.path()
-    );
-    let rig = Rig::start(&(keys + &provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
-    assert_eq!(rig.chat("m").await.error(), "invalid_api_key");
-    for (key, status) in [
-        ("Bearer key-two", 200),
-        ("Bearer key-one", 200),
-        ("Bearer key", 401),
-    ] {
-        let mut request = rig.request(Method::POST, "/v1/chat/completions", chat("m", false));
-        request
-            .headers_mut()
-            .insert(header::AUTHORIZATION, HeaderValue::from_static(key));
-        assert_eq!(rig.send(request).await.status.as_u16(), status, "{key}");
-    }
-    assert!(!a.last().unwrap().0.contains_key("authorization"));
-}
-
-#[tokio::test]
-async fn there_are_no_more_streams_requests_and_connections_than_allowed() {
+async fn there_are_no_more_streams_and_requests_than_allowed() {
     let a = fake(Mood::Dripping(Duration::from_millis(1))).await;
-    let server = "[server]\nmax_streams = 1\nmax_requests = 2\nmax_connections = 3\n".to_owned();
+    let server = "[server]\nmax_streams = 1\nmax_requests = 2\n".to_owned();
     let rig = Rig::start(&(server + &provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
     let streaming = rig
         .open(rig.request(Method::POST, "/v1/chat/completions", chat("m", true)))
@@ -137,22 +34,70 @@ async fn there_are_no_more_streams_requests_and_connections_than_allowed() {
     let (first, second) = (ask(), ask());
     until("two are in flight", || a.open() == 2).await;
     assert_eq!(rig.chat("m").await.error(), "overloaded");
-    // Three connections are open: a fourth is not served until one closes.
-    let request = rig.request(Method::GET, "/healthz", "");
-    let client = cutout_gateway::client::Client::new(SOON);
-    let mut fourth = tokio::spawn(async move { client.send(request).await });
-    assert!(
-        tokio::time::timeout(Duration::from_millis(200), &mut fourth)
-            .await
-            .is_err()
-    );
     first.abort();
     second.abort();
-    let served = tokio::time::timeout(SOON, fourth)
+    until("they are let go", || a.open() == 0).await;
+    a.set(Mood::Well);
+    assert_eq!(rig.chat("m").await.status, StatusCode::OK);
+}
+
+/// A connection of its own for each.
+async fn apart(request: http::Request<http_body_util::Full<bytes::Bytes>>) -> (u16, String) {
+    let client = cutout_gateway::client::Client::new(SOON);
+    let answer = tokio::time::timeout(SOON, client.send(request))
         .await
-        .expect("served")
-        .unwrap();
-    assert_eq!(served.unwrap().status(), StatusCode::OK);
+        .expect("an answer")
+        .expect("a connection");
+    let status = answer.status().as_u16();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8_lossy(&body).into_owned())
+}
+
+#[tokio::test]
+async fn health_and_operators_get_through_when_clients_hold_all_connections() {
+    let a = fake(Mood::Hanging).await;
+    let server = "[server]\nmax_connections = 2\n".to_owned();
+    let rig = Rig::start(&(server + &provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    let chat = || rig.request(Method::POST, "/v1/chat/completions", chat("m", false));
+    let held: Vec<_> = (0..2).map(|_| tokio::spawn(apart(chat()))).collect();
+    until("two are in flight", || a.open() == 2).await;
+    for path in ["/healthz", "/readyz", "/admin/state", "/metrics", "/"] {
+        let (status, body) = apart(rig.request(Method::GET, path, "")).await;
+        assert_eq!(status, 200, "{path} {body}");
+    }
+    let (status, body) = apart(chat()).await;
+    assert_eq!(status, 503, "{body}");
+    assert!(body.contains("overloaded"), "{body}");
+    for held in held {
+        held.abort();
+    }
+}
+
+#[tokio::test]
+async fn silent_connections_make_room() {
+    let a = fake(Mood::Well).await;
+    let server = "[server]\nmax_connections = 2\n".to_owned();
+    let rig = Rig::start(&(server + &provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        let mut socket = tokio::net::TcpStream::connect(rig.address).await.unwrap();
+        // Half a head is silence too.
+        socket
+            .write_all(b"GET /healthz HTTP/1.1\r\n")
+            .await
+            .unwrap();
+        silent.push(socket);
+    }
+    let (status, _) = apart(rig.request(Method::GET, "/healthz", "")).await;
+    assert_eq!(status, 200);
+    // The silent ones that are left leave one after the other.
+    let mut status = 0;
+    while status != 200 {
+        let request = rig.request(Method::POST, "/v1/chat/completions", chat("m", false));
+        status = apart(request).await.0;
+        assert!(matches!(status, 200 | 503), "{status}");
+    }
+    drop(silent);
 }
 
 #[tokio::test]
@@ -211,4 +156,34 @@ async fn a_stream_that_does_not_end_is_cut_when_the_time_to_drain_is_over() {
         .await;
     rig.stop().await;
     until("the provider is let go", || a.open() == 0).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_said_to_be_too_large_is_refused_before_it_is_sent() {
+    let a = fake(Mood::Well).await;
+    let server = "[server]\nmax_body_bytes = 20000\n".to_owned();
+    let rig = Rig::start(&(server + &provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    let head =
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    let answer = rig
+        .raw(format!("{head}\r\ncontent-length: 20001\r\nexpect: 100-continue\r\n\r\n").as_bytes())
+        .await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(answer.contains("server.max_body_bytes"), "{answer}");
+}
+
+#[tokio::test]
+async fn two_large_images_pass_with_the_defaults() {
+    let a = fake(Mood::Well).await;
+    let rig = Rig::start(&(provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    // Of 5 MiB each, in Base64.
+    let image = format!("data:image/png;base64,{}", "A".repeat((5 << 20) / 3 * 4));
+    let body = serde_json::json!({"model": "m", "messages": [{"role": "user", "content": [
+        {"type": "image_url", "image_url": {"url": image}},
+        {"type": "image_url", "image_url": {"url": image}},
+    ]}]});
+    let body = body.to_string();
+    let answer = rig.post("/v1/chat/completions", body.clone()).await;
+    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
+    assert_eq!(a.last().unwrap().1.len(), body.len());
 }

@@ -1,0 +1,99 @@
+//! The keys and tokens that the configuration in force asks for.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::token::{bearer, same};
+use crate::config::Server;
+
+/// What operators and clients have to show.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    operators: SecretString,
+    /// Whether the operators' token is in the configuration, rather than made at the start.
+    configured: bool,
+    clients: Vec<(Arc<str>, SecretString)>,
+}
+
+/// A field that would ask less than before, and what to do instead.
+type Lowered = (&'static str, &'static str);
+
+impl Keys {
+    /// Fetches what `server` names; without an admin token `made` takes its place.
+    ///
+    /// # Errors
+    ///
+    /// The field whose key cannot be fetched, and why.
+    pub fn read(server: &Server, made: &SecretString) -> Result<Self, (String, String)> {
+        let operators = match &server.admin_token {
+            Some(source) => source
+                .read()
+                .map_err(|why| ("server.admin_token".to_owned(), why))?,
+            None => made.clone(),
+        };
+        let clients = server.client_keys.iter().enumerate();
+        let clients = clients.map(|(index, source)| match source.read() {
+            Ok(key) => Ok((Arc::from(source.name()), key)),
+            Err(why) => Err((format!("server.client_keys[{index}]"), why)),
+        });
+        Ok(Self {
+            operators,
+            configured: server.admin_token.is_some(),
+            clients: clients.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether the operators' token is in the configuration. If not it was made at the start.
+    pub fn is_configured(&self) -> bool {
+        self.configured
+    }
+
+    /// Whether clients must show a key.
+    pub fn asks_clients(&self) -> bool {
+        !self.clients.is_empty()
+    }
+
+    /// The token that was made at the start, if it is in force.
+    pub fn made(&self) -> Option<&str> {
+        (!self.configured).then(|| self.operators.expose_secret())
+    }
+
+    /// What `next` would ask less of than this. What was asked for once is asked for until a restart, unless the file says
+    /// outright that it is no more: a file that has lost a line must not open a door.
+    pub fn lowered_by(&self, next: &Self, server: &Server) -> Option<Lowered> {
+        if self.configured && !next.configured {
+            return Some((
+                "server.admin_token",
+                "the gateway runs with an admin token and this file names none; put it back, or restart to go on without",
+            ));
+        }
+        if self.asks_clients() && !next.asks_clients() && !server.allow_without_key {
+            return Some((
+                "server.client_keys",
+                "the gateway runs with client keys and this file names none; put them back, or set \
+                 allow_without_key = true if everyone may use your providers' keys",
+            ));
+        }
+        None
+    }
+
+    /// Whether a request shows the operators' token.
+    pub(super) fn is_operator(&self, headers: &HeaderMap) -> bool {
+        bearer(headers).is_some_and(|given| same(given, &self.operators))
+    }
+
+    /// The name of the client key that a request shows.
+    pub(super) fn client(&self, headers: &HeaderMap) -> Option<Arc<str>> {
+        let given = bearer(headers)?;
+        // All are compared, so that the time does not tell which one came close.
+        self.clients.iter().fold(None, |found, (name, key)| {
+            if same(given, key) {
+                Some(Arc::clone(name))
+            } else {
+                found
+            }
+        })
+    }
+}
