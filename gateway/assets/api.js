@@ -17,6 +17,21 @@ export function setToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
+// The address that the gateway prints at its start carries the token, behind the `#`: that part is sent to nobody. It is taken
+// out of the address bar, so that it is not copied along.
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!given) return false;
+  setToken(given);
+  history.replaceState(null, "", location.pathname + location.search);
+  return true;
+}
+
+takeToken();
+addEventListener("hashchange", () => {
+  if (takeToken()) location.reload();
+});
+
 function headers(more) {
   const token = sessionStorage.getItem(TOKEN);
   return token ? { ...more, authorization: `Bearer ${token}` } : more;

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cutout_gateway::client::Client;
-use http::Request;
+use http::{HeaderValue, Request, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
+
+const TOKEN: &str = "of-the-load";
 
 pub(crate) struct Process {
     child: Child,
@@ -27,10 +29,16 @@ impl Process {
         let address = free.local_addr()?;
         drop(free);
         let path = std::env::temp_dir().join(format!("cutout-load-{}.toml", std::process::id()));
-        std::fs::write(&path, format!("[server]\nlisten = \"{address}\"\n{config}"))?;
+        std::fs::write(
+            &path,
+            format!(
+                "[server]\nlisten = \"{address}\"\nadmin_token = {{ env = \"LOAD_TOKEN\" }}\n{config}"
+            ),
+        )?;
         let child = Command::new(program)
             .arg(&path)
             .env("RUST_LOG", "warn")
+            .env("LOAD_TOKEN", TOKEN)
             .stdout(Stdio::null())
             .spawn();
         let child = child.map_err(|error| format!("{}: {error}", program.display()))?;
@@ -64,6 +72,8 @@ impl Process {
     pub(crate) async fn state(&self) -> Result<Value, Box<dyn Error>> {
         let mut request = Request::new(Full::<Bytes>::default());
         *request.uri_mut() = format!("{}/admin/state", self.url).parse()?;
+        let token = HeaderValue::try_from(format!("Bearer {TOKEN}"))?;
+        request.headers_mut().insert(header::AUTHORIZATION, token);
         let answer = Client::new(Duration::from_secs(5)).send(request).await?;
         Ok(serde_json::from_slice(
             &answer.into_body().collect().await?.to_bytes(),

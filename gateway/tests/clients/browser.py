@@ -36,9 +36,10 @@ def start(profile):
 
 
 class Page:
-    def __init__(self, driver, gateway):
+    def __init__(self, driver, gateway, token=True):
+        """As someone who follows the address that the gateway prints, or who types it without the token."""
         self.driver = driver
-        driver.get(f"{gateway.url}/")
+        driver.get(f"{gateway.url}/#token={gateway.token}" if token else f"{gateway.url}/")
 
     def wait(self, condition):
         """Waits for the condition, which may look at a page that changes meanwhile."""

@@ -14,6 +14,9 @@ PATIENCE = 20
 
 BINARY = os.environ["CUTOUT_GATEWAY"]
 
+#: The admin token, unless a test's configuration names another.
+TOKEN = "the-operators"
+
 
 class Gateway:
     def __init__(self, folder, config, listen="127.0.0.1:0", env=None):
@@ -22,7 +25,9 @@ class Gateway:
         arguments = ["--demo", "--listen", listen]
         if config is not None:
             path = folder / "gateway.toml"
-            path.write_text(f'[server]\nlisten = "{listen}"\n{config}')
+            # A token of the configuration outlives the process; the one made at the start does not.
+            token = "" if "admin_token" in config else 'admin_token = { env = "CUTOUT_ADMIN_TOKEN" }\n'
+            path.write_text(f'[server]\nlisten = "{listen}"\n{token}{config}')
             arguments = [str(path)]
         self.log = open(folder / "gateway.log", "a")
         self.process = subprocess.Popen(
@@ -30,27 +35,29 @@ class Gateway:
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "CUTOUT_ADMIN_TOKEN": TOKEN, **(env or {})},
         )
-        line = self.process.stdout.readline()
-        found = re.search(r"http://(\S+)", line)
+        lines = self.process.stdout.readline() + self.process.stdout.readline()
+        found = re.search(r"http://([^/\s]+)", lines)
         if not found:
             self.kill()
             raise AssertionError(f"the gateway did not start: {(folder / 'gateway.log').read_text()}")
-        self.address = found[1].rstrip("/")
+        self.address = found[1]
         self.url = f"http://{self.address}"
+        made = re.search(r"#token=(\S+)", lines)
+        self.token = made[1] if made else TOKEN
 
     def state(self, token=None):
         request = urllib.request.Request(f"{self.url}/admin/state")
-        if token:
-            request.add_header("authorization", f"Bearer {token}")
+        request.add_header("authorization", f"Bearer {token or self.token}")
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def operate(self, name, action, reason):
         body = json.dumps({"reason": reason}).encode()
         request = urllib.request.Request(
-            f"{self.url}/admin/breakers/{name}/{action}", body, {"content-type": "application/json"})
+            f"{self.url}/admin/breakers/{name}/{action}", body,
+            {"content-type": "application/json", "authorization": f"Bearer {self.token}"})
         urllib.request.urlopen(request, timeout=PATIENCE).read()
 
     def breaker(self, name):
@@ -119,4 +126,4 @@ def trip(gateway, upstream):
 
 
 def config_of(gateway):
-    return (gateway.folder / "gateway.toml").read_text().split("\n", 2)[2]
+    return (gateway.folder / "gateway.toml").read_text().split("\n", 3)[3]
