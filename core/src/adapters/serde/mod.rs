@@ -12,7 +12,8 @@
 //!   `m`, `s`, `ms`, `us` and `ns`. A bare number is refused: it does not say what it counts.
 //! - An optional field is switched off with `"none"`, also in formats that have no null.
 //!   Leaving it out means its default, which for `failure_ratio` and `probe_lease` is not none.
-//! - `window` is `{ count = 100 }`, or `{ time = "10s", buckets = 10 }`, where the buckets may be left out.
+//! - `window` is a number of outcomes, `100`, or a time, `"10s"`, or `"10s in 20"` buckets. It may also be a table,
+//!   `{ count = 100 }` or `{ time = "10s", buckets = 20 }`.
 //! - `overdue` is `"slow"`, or the time after which a call in flight counts as a timeout.
 //! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
 //!   one duration, which is a fixed wait.
@@ -27,11 +28,21 @@
 //! [`ConfigError`](crate::ConfigError). Call [`Config::validate`] to know it earlier.
 //!
 //! A snapshot is read as it was written, and [`Builder::restore`](crate::Builder::restore) takes
-//! from it what fits: see there.
+//! from it what fits: see there. A field that is not known was written by a later release and is passed over, in snapshots and events.
+//! So two releases may share a store while one replaces the other. Where passing over
+//! would be wrong, the later release writes a higher `version`, and this one refuses the snapshot.
+//! Formats without names, such as postcard, cannot pass a field over: with them both releases must be the same.
+//!
+//! # One config over another
+//!
+//! `figment`, the `config` crate and their like merge tables field by field and replace everything else: defaults, then a
+//! file, then the environment. Every field can be set by a text, as the environment has nothing else: `APP_FAILURE_RATIO=0.25`,
+//! `APP_PROBE_LEASE=none`, `APP_WINDOW=10s`. A window written in one word replaces whichever was below it. Two tables of
+//! different kinds become one that has both kinds' fields; that is refused, with this advice.
 //!
 //! # Errors
 //!
-//! An error in a field begins with its name: `slow: limit: 30 is no duration …`. A missing, an
+//! An error in a field begins with its name, and shows what is legal: `slow: limit: "2" is not a duration: …`. A missing, an
 //! unknown or a repeated field is named too.
 //!
 //! # Examples

@@ -9,17 +9,28 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 /// Implements `Serialize` and `Deserialize` for a struct. Each field has the type it is
 /// written as (a [`Wire`](super::wire::Wire) of its own type) and, if it may be left out, what
 /// it is then. A field that is not listed does not compile.
+///
+/// A field that is not known is refused, for it may be misspelt. With `[grows]` it is passed over: a later
+/// release may have written it. With `, version 1` there is that number too, before all fields.
+/// With `, like "…"` errors show this example.
 macro_rules! record {
-    ($type:ident { $($field:ident: $wire:ty $(= $absent:expr)?,)+ }) => {
+    (
+        $type:ident $([$grows:ident])? $(, version $version:literal)? $(, like $example:literal)?
+        { $($field:ident: $wire:ty $(= $absent:expr)?,)+ }
+    ) => {
         const _: () = {
             const NAME: &str = stringify!($type);
-            const FIELDS: &[&str] = &[$(stringify!($field)),+];
+            const FIELDS: &[&str] = &[$(record!(@version $version),)? $(stringify!($field)),+];
 
             impl serde::Serialize for $type {
                 fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                     use serde::ser::SerializeStruct as _;
                     let $type { $($field),+ } = self;
                     let mut record = to.serialize_struct(NAME, FIELDS.len())?;
+                    $(
+                        let version: u32 = $version;
+                        record.serialize_field(record!(@version $version), &version)?;
+                    )?
                     $(
                         let wire: $wire = $crate::adapters::serde::wire::Wire::of($field);
                         record.serialize_field(stringify!($field), &wire)?;
@@ -40,7 +51,11 @@ macro_rules! record {
                 type Value = $type;
 
                 fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    write!(f, "the fields of a {NAME}")
+                    $(return f.write_str(concat!("a table such as ", $example));)?
+                    #[allow(unreachable_code, reason = "there may be no example")]
+                    {
+                        write!(f, "a table of the fields of a {NAME}")
+                    }
                 }
 
                 fn visit_map<A: serde::de::MapAccess<'de>>(
@@ -58,7 +73,16 @@ macro_rules! record {
                                     &mut $field,
                                 )?,
                             )+
-                            _ => return Err(A::Error::unknown_field(&key, FIELDS)),
+                            $(
+                                record!(@version $version) => {
+                                    $crate::adapters::serde::record::check(
+                                        NAME,
+                                        map.next_value()?,
+                                        $version,
+                                    )?;
+                                }
+                            )?
+                            _ => record!(@unknown $($grows)? map A key FIELDS),
                         }
                     }
                     Ok($type {
@@ -75,6 +99,13 @@ macro_rules! record {
                     self,
                     mut seq: A,
                 ) -> Result<$type, A::Error> {
+                    $(
+                        let version = $crate::adapters::serde::record::read_next(
+                            &mut seq,
+                            record!(@version $version),
+                        )?;
+                        $crate::adapters::serde::record::check(NAME, version, $version)?;
+                    )?
                     Ok($type {
                         $(
                             $field: $crate::adapters::serde::wire::Wire::<_>::value(
@@ -93,6 +124,13 @@ macro_rules! record {
         return Err($access::Error::missing_field(stringify!($field)))
     };
     (@absent $access:ident $field:ident, $absent:expr) => { $absent };
+    (@unknown grows $map:ident $access:ident $key:ident $fields:ident) => {{
+        $map.next_value::<serde::de::IgnoredAny>()?;
+    }};
+    (@unknown $map:ident $access:ident $key:ident $fields:ident) => {
+        return Err($access::Error::unknown_field(&$key, $fields))
+    };
+    (@version $version:literal) => { "version" };
 }
 
 /// Implements `Serialize` and `Deserialize` for an enum without data: each variant is its name.
@@ -140,6 +178,17 @@ macro_rules! names {
             }
         };
     };
+}
+
+/// Refuses what a later release says must not be read by one that knows only `known`.
+pub(super) fn check<E: Error>(name: &str, version: u32, known: u32) -> Result<(), E> {
+    if version <= known {
+        return Ok(());
+    }
+    Err(E::custom(format_args!(
+        "version: {version} is not legal: this release reads a {name} of version {known} at most; \
+         let the release read it that wrote it, or do without it",
+    )))
 }
 
 /// Reads a field's value; an error names the field.

@@ -2,10 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
-use serde::de::Error;
-use serde::ser::SerializeMap;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::duration;
@@ -33,19 +34,19 @@ record!(Config {
     panicked: Outcome = Config::default().panicked,
 });
 
-record!(SlowRule {
+record!(SlowRule, like "{ limit = \"2s\", ratio = 0.8 }" {
     limit: Span,
     ratio: f64,
 });
 
-record!(OpenWait {
+record!(OpenWait, like "{ base = \"30s\", factor = 2.0, max = \"5m\" }" {
     base: Span,
     factor: f64,
     max: Span,
     jitter_percent: u32 = 0,
 });
 
-/// A window as it is written: which of the fields are there says what kind it is.
+/// A window as it is written in a table: which of the fields are there says what kind it is.
 #[derive(Clone, Default)]
 struct Shape {
     count: Option<u32>,
@@ -53,23 +54,50 @@ struct Shape {
     buckets: Option<u32>,
 }
 
-record!(Shape {
+record!(Shape, like "{ count = 100 } or { time = \"10s\" }" {
     count: Option<u32> = None,
     time: Option<Span> = None,
     buckets: Option<u32> = None,
 });
 
+impl Shape {
+    fn window<E: Error>(self) -> Result<Window, E> {
+        match self {
+            Self {
+                count: Some(size),
+                time: None,
+                buckets: None,
+            } => Ok(Window::Count(size)),
+            Self {
+                count: None,
+                time: Some(length),
+                buckets,
+            } => Ok(Window::Time {
+                length,
+                buckets: buckets.unwrap_or(Window::BUCKETS),
+            }),
+            Self {
+                count: None,
+                time: None,
+                ..
+            } => Err(E::missing_field("count")),
+            _ => Err(E::custom(
+                "give either `count`, or `time` and perhaps `buckets`; where one config is laid over another, \
+                 write the window in one word, such as 100 or \"10s\"",
+            )),
+        }
+    }
+}
+
+/// For people one word, so that a window is replaced as a whole where one config is laid over another.
 impl Serialize for Window {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if to.is_human_readable() {
-            // The fields of its kind alone.
             return match *self {
-                Self::Count(size) => to.collect_map([("count", size)]),
+                Self::Count(size) => to.serialize_u32(size),
                 Self::Time { length, buckets } => {
-                    let mut fields = to.serialize_map(Some(2))?;
-                    fields.serialize_entry("time", &Span::of(&length))?;
-                    fields.serialize_entry("buckets", &buckets)?;
-                    fields.end()
+                    let length = duration::Text(length);
+                    to.collect_str(&format_args!("{length} in {buckets}"))
                 }
             };
         }
@@ -90,28 +118,54 @@ impl Serialize for Window {
 
 impl<'de> Deserialize<'de> for Window {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Shape::deserialize(from)? {
-            Shape {
-                count: Some(size),
-                time: None,
-                buckets: None,
-            } => Ok(Self::Count(size)),
-            Shape {
-                count: None,
-                time: Some(length),
-                buckets,
-            } => Ok(Self::Time {
-                length,
-                buckets: buckets.unwrap_or(Self::BUCKETS),
-            }),
-            Shape {
-                count: None,
-                time: None,
-                ..
-            } => Err(D::Error::missing_field("count")),
-            _ => Err(D::Error::custom(
-                "give either `count`, or `time` and perhaps `buckets`",
-            )),
+        struct Word;
+
+        impl<'de> Visitor<'de> for Word {
+            type Value = Window;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a number of outcomes such as 100, a time such as \"10s\" or \"10s in 20\" buckets, \
+                     or a table such as { count = 100 } or { time = \"10s\" }",
+                )
+            }
+
+            fn visit_u64<E: Error>(self, size: u64) -> Result<Window, E> {
+                let size = u32::try_from(size);
+                size.map(Window::Count)
+                    .map_err(|_| E::custom("count: above 4294967295"))
+            }
+
+            fn visit_i64<E: Error>(self, size: i64) -> Result<Window, E> {
+                match u64::try_from(size) {
+                    Ok(size) => self.visit_u64(size),
+                    Err(_) => Err(E::invalid_value(Unexpected::Signed(size), &self)),
+                }
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Window, E> {
+                if let Ok(size) = text.trim().parse() {
+                    return Ok(Window::Count(size));
+                }
+                let (length, buckets) = match text.split_once(" in ") {
+                    Some((length, buckets)) => (length, buckets.trim().parse().ok()),
+                    None => (text, Some(Window::BUCKETS)),
+                };
+                match (duration::parse(length), buckets) {
+                    (Ok(length), Some(buckets)) => Ok(Window::Time { length, buckets }),
+                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Window, A::Error> {
+                Shape::deserialize(MapAccessDeserializer::new(map))?.window()
+            }
+        }
+
+        if from.is_human_readable() {
+            from.deserialize_any(Word)
+        } else {
+            Shape::deserialize(from)?.window()
         }
     }
 }
@@ -180,24 +234,29 @@ names!(Outcome {
     Answered = "answered",
 });
 
-record!(Sample {
-    outcome: Outcome,
-    slow: bool,
-});
+record!(Sample [grows] {
+        outcome: Outcome,
+        slow: bool,
+    }
+);
 
-record!(Counts {
-    samples: u32,
-    failures: u32,
-    timeouts: u32,
-    slow: u32,
-});
+record!(Counts [grows] {
+        samples: u32,
+        failures: u32,
+        timeouts: u32,
+        slow: u32,
+    }
+);
 
-record!(Bucket {
-    age: Span,
-    counts: Counts,
-});
+record!(Bucket [grows] {
+        age: Span,
+        counts: Counts,
+    }
+);
 
-record!(Snapshot {
+// The version rises when a release that knows only the one before would take something in it for something else. A
+// field more is no reason: it is passed over.
+record!(Snapshot [grows], version 1 {
     state: State,
     generation: u32,
     cause: Option<Cause> = None,
@@ -213,7 +272,7 @@ record!(Snapshot {
     taken: Span,
 });
 
-record!(Event {
+record!(Event [grows] {
     generation: u32,
     from: State,
     to: State,

@@ -8,8 +8,10 @@ use core::marker::PhantomData;
 use core::time::Duration;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
-use serde::{Serialize, Serializer};
+use serde::de::{
+    Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, Unexpected, Visitor,
+};
+use serde::{Serialize, Serializer, forward_to_deserialize_any};
 
 use super::duration;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
@@ -156,7 +158,7 @@ impl<'de, W: Deserialize<'de>> Deserialize<'de> for OrNone<W> {
         from.deserialize_any(TextOr {
             read_text: |text| Ok((text == "none").then_some(Self(None))),
             wrap: |wire| Self(Some(wire)),
-            other: PhantomData,
+            no_number_but: None,
         })
     }
 }
@@ -191,7 +193,10 @@ impl<'de> Deserialize<'de> for Wait {
                 Ok(Some(Self(OpenWait::fixed(wait))))
             },
             wrap: Self,
-            other: PhantomData,
+            no_number_but: Some(
+                "a duration with its unit, such as \"30s\", \
+                 or a table such as { base = \"30s\", factor = 2.0, max = \"5m\" }",
+            ),
         })
     }
 }
@@ -200,20 +205,34 @@ impl<'de> Deserialize<'de> for Wait {
 struct TextOr<T, W> {
     read_text: fn(&str) -> Result<Option<T>, duration::Error>,
     wrap: fn(W) -> T,
-    other: PhantomData<W>,
+    /// What may be written, if no number is a `W`.
+    no_number_but: Option<&'static str>,
+}
+
+impl<T, W> TextOr<T, W> {
+    fn number<'de, E: Error, N>(self, number: N, shown: Unexpected<'_>) -> Result<T, E>
+    where
+        N: IntoDeserializer<'de, E>,
+        W: Deserialize<'de>,
+    {
+        match self.no_number_but {
+            Some(expected) => Err(E::invalid_type(shown, &expected)),
+            None => W::deserialize(number.into_deserializer()).map(self.wrap),
+        }
+    }
 }
 
 impl<'de, T, W: Deserialize<'de>> Visitor<'de> for TextOr<T, W> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value or a text")
+        f.write_str(self.no_number_but.unwrap_or("a value or a text"))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         match (self.read_text)(text).map_err(E::custom)? {
             Some(value) => Ok(value),
-            None => W::deserialize(text.into_deserializer()).map(self.wrap),
+            None => W::deserialize(Text(text, PhantomData)).map(self.wrap),
         }
     }
 
@@ -234,18 +253,48 @@ impl<'de, T, W: Deserialize<'de>> Visitor<'de> for TextOr<T, W> {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
-        W::deserialize(value.into_deserializer()).map(self.wrap)
+        self.number(value, Unexpected::Signed(value))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
-        W::deserialize(value.into_deserializer()).map(self.wrap)
+        self.number(value, Unexpected::Unsigned(value))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<T, E> {
-        W::deserialize(value.into_deserializer()).map(self.wrap)
+        self.number(value, Unexpected::Float(value))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         W::deserialize(MapAccessDeserializer::new(map)).map(self.wrap)
+    }
+}
+
+/// A text, read as a number where one is asked for: the environment has nothing but texts.
+struct Text<'a, E>(&'a str, PhantomData<E>);
+
+impl<'de, E: Error> Deserializer<'de> for Text<'_, E> {
+    type Error = E;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        visitor.visit_str(self.0)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        match self.0.trim().parse() {
+            Ok(number) => visitor.visit_u64(number),
+            Err(_) => visitor.visit_str(self.0),
+        }
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        match self.0.trim().parse() {
+            Ok(number) => visitor.visit_f64(number),
+            Err(_) => visitor.visit_str(self.0),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u64 u128 f32 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
