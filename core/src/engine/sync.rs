@@ -6,6 +6,11 @@
 
 #[cfg(not(cutout_checked))]
 mod imp {
+    #[cfg(all(not(feature = "portable-atomic"), not(target_has_atomic = "64")))]
+    compile_error!(
+        "this target has no 64-bit atomics: enable the feature `portable-atomic` of the crate `cutout`, \
+         as in `cargo add cutout --no-default-features --features portable-atomic`"
+    );
     #[cfg(not(feature = "portable-atomic"))]
     pub(crate) use core::sync::atomic::AtomicU64;
     #[cfg(feature = "portable-atomic")]

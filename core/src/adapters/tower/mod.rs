@@ -63,8 +63,9 @@
 //! # Errors
 //!
 //! A call comes to [`CallError`](crate::CallError): rejected, or the inner error as it is. It is a
-//! [`core::error::Error`] if the inner one is. Layers of `tower` that want a boxed error, over an
-//! inner error that is boxed already, need `map_err(CallError::into_boxed)` between. A server that
+//! [`core::error::Error`] if the inner one is. Layers of `tower` that box errors
+//! cannot stand before a breaker whose inner error is boxed already, since nothing says that this error is one: let the layer box it, with
+//! [`BreakerLayer::boxed`], or put `map_err(CallError::into_boxed)` between. A server that
 //! answers in place of an error uses `CallError::answer` of the feature `http`.
 //!
 //! A server whose upstream is behind a breaker, as it answers its own callers:
@@ -162,6 +163,7 @@
 
 #[cfg(all(feature = "http", feature = "registry"))]
 mod authority;
+mod boxed;
 mod error;
 mod future;
 mod keyed;
@@ -173,6 +175,7 @@ mod through_body;
 
 #[cfg(all(feature = "http", feature = "registry"))]
 pub use authority::by_authority;
+pub use boxed::{BoxedFuture, BoxedLayer, BoxedService};
 pub use future::ResponseFuture;
 pub use keyed::Keyed;
 pub use layer::BreakerLayer;
