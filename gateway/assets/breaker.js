@@ -1,8 +1,13 @@
 // A breaker's card: its state as the gateway tells it, and what can be done about it.
+// Of one that is well the card is a line; what is ill says why; all else is behind its name.
 
 import { path, post } from "./api.js";
-import { duration, keep, make, mark, write } from "./dom.js";
+import { keep, make, mark, write } from "./dom.js";
+import * as evidence from "./evidence.js";
+import { inOrder, levelOf } from "./health.js";
 import { ACTIONS, ask } from "./operate.js";
+import * as rules from "./rules.js";
+import { ago, duration, unbroken } from "./text.js";
 import { canvas, draw } from "./window.js";
 
 /** A mark for each state, so that colour is not all that tells them apart. */
@@ -13,126 +18,139 @@ const SIGNS = {
   "forced open": "▲",
   disabled: "○",
   "observe-only": "◌",
+  "key refused": "✕",
 };
 
 const parts = new WeakMap();
 
-/** An empty card. */
-export function create({ name }) {
+/** Shows the breakers of a state that was received at `receivedAt` of the page's clock. */
+export function show(parent, state, receivedAt) {
+  keep(parent, inOrder(state.breakers), (item) => item.name, create,
+    (card, item) => update(card, item, state, receivedAt));
+}
+
+function create({ name }) {
   const at = {
     sign: make("span", { class: "sign", "aria-hidden": "true" }),
     state: make("span"),
+    brief: make("span", { class: "brief" }),
     meaning: make("p", { class: "meaning" }),
+    evidence: evidence.create(),
     window: canvas(),
     rules: make("ul", { class: "rules", "aria-label": "Rules" }),
     facts: make("p", { class: "facts" }),
     totals: make("dl", { class: "totals" }),
     result: make("p", { class: "result", role: "status" }),
   };
-  const title = make("h3", { id: `breaker-${idOf(name)}` }, name);
-  const probe = make("button", { type: "button" }, "Send a probe");
-  probe.addEventListener("click", () => sendProbe(name, probe, at.result));
-  const buttons = ACTIONS.map((action) => {
-    const button = make("button", { type: "button", "data-action": action.name }, `${action.label}…`);
-    button.addEventListener("click", () => ask(action, name));
-    return button;
-  });
-  const card = make("article", { class: "breaker", "aria-labelledby": title.id },
-    make("header", {}, title, make("p", { class: "state" }, at.sign, " ", at.state)),
-    at.meaning, at.window, at.rules, at.facts,
-    make("div", { class: "buttons", role: "group", "aria-label": `Actions on ${name}` }, ...buttons, probe),
-    at.result,
+  const id = `breaker-${idOf(name)}`;
+  at.more = make("div", { class: "more", id: `more-${idOf(name)}`, hidden: "" },
+    at.window, at.rules, at.facts, actions(name, at.result), at.result,
     make("details", {}, make("summary", {}, "Calls"), at.totals));
+  at.opener = make("button", { type: "button", "aria-expanded": "false", "aria-controls": at.more.id }, name);
+  at.opener.addEventListener("click", () => {
+    mark(at.opener, "aria-expanded", String(at.more.hidden));
+    at.more.hidden = !at.more.hidden;
+    tick(card);
+  });
+  const card = make("article", { class: "breaker", "aria-labelledby": id },
+    make("header", {}, make("h3", { id, class: "outside" }, at.opener),
+      make("span", { class: "state" }, at.sign, " ", at.state), at.brief),
+    at.meaning, at.evidence, at.more);
   parts.set(card, at);
   return card;
 }
 
-/** Shows a breaker's state, read at `receivedAt` of the page's clock. */
-export function update(card, breaker, receivedAt) {
+/** A probe harms nobody and stands apart; each of the others says what it does. */
+function actions(name, result) {
+  const probe = make("button", { type: "button" }, "Send a probe");
+  probe.addEventListener("click", () => sendProbe(name, probe, result));
+  const buttons = ACTIONS.map((action) => {
+    const hint = make("small", { id: `${action.name}-${idOf(name)}` }, action.hint);
+    const button = make("button", {
+      type: "button", "data-action": action.name, "aria-label": `${action.label}…`, "aria-describedby": hint.id,
+    }, `${action.label}…`);
+    button.addEventListener("click", () => ask(action, name));
+    return make("span", { class: "action" }, button, hint);
+  });
+  return make("div", { class: "actions", role: "group", "aria-label": `Actions on ${name}` },
+    make("span", { class: "action" }, probe, make("small", {}, "one tiny request, now")), ...buttons);
+}
+
+function update(card, breaker, { now_ms }, receivedAt) {
   const at = parts.get(card);
-  mark(card, "data-state", breaker.state);
-  write(at.sign, SIGNS[breaker.state] ?? "?");
-  write(at.state, breaker.state);
+  const level = levelOf(breaker);
+  const shown = breaker.refused ? "key refused" : breaker.state;
+  mark(card, "data-state", shown);
+  mark(card, "data-level", level);
+  write(at.sign, SIGNS[shown] ?? "?");
+  write(at.state, shown);
+  write(at.brief, briefOf(breaker, level, now_ms));
   at.due = breaker.remaining_ms === null ? null : receivedAt + breaker.remaining_ms;
   at.breaker = breaker;
   tick(card);
-  draw(at.window, breaker);
-  updateRules(at.rules, breaker);
-  const { in_flight, max_in_flight, generation, attempt, stale, window } = breaker;
-  write(at.facts, [
-    `${in_flight} of ${max_in_flight} in flight`,
-    window.size === undefined ? `window of ${duration(window.length_ms)}` : `window of ${window.size}`,
-    `generation ${generation}`,
-    attempt > 0 && `reopened ${attempt}×`,
-    stale > 0 && `${stale} stale`,
-  ].filter(Boolean).map((fact) => fact.replaceAll(" ", "\u00a0")).join(" · "));
-  updateTotals(at.totals, breaker.totals);
+  evidence.update(at.evidence, breaker, now_ms);
+  const recorded = rules.isRecorded(breaker.state);
+  mark(at.window, "hidden", recorded ? null : "");
+  at.rules.hidden = !recorded;
+  if (recorded) {
+    draw(at.window, breaker);
+    rules.update(at.rules, breaker);
+  }
+  write(at.facts, factsOf(breaker));
+  rules.updateTotals(at.totals, breaker.totals);
 }
 
 /** Counts down between two states. */
 export function tick(card) {
-  const { meaning, due, breaker } = parts.get(card);
+  const { meaning, due, breaker, more } = parts.get(card);
   const left = due === null ? null : Math.max(0, due - performance.now());
-  const cause = breaker.cause && breaker.state !== "forced open" ? `${breaker.cause}; ` : "";
-  write(meaning, cause + meaningOf(breaker, left));
+  write(meaning, meaningOf(breaker, left));
+  meaning.hidden = more.hidden && levelOf(breaker) === "well";
 }
 
-function meaningOf({ state, probes }, left) {
+function briefOf({ recent, since_ms, in_flight }, level, nowMs) {
+  const traffic = recent.calls === 0 ? "no calls this minute" : [
+    `${recent.calls.toLocaleString()} calls/min`,
+    recent.failed === 0 ? "none failed" : `${recent.failed.toLocaleString()} failed`,
+    in_flight > 0 && `${in_flight} in flight`,
+  ].filter(Boolean).join(", ");
+  return level !== "well" && since_ms ? `for ${ago(nowMs - since_ms)} · ${traffic}` : traffic;
+}
+
+function factsOf({ in_flight, max_in_flight, window, generation, stale }) {
+  return [
+    `${in_flight} of ${max_in_flight} in flight`,
+    window.size === undefined ? `window of ${duration(window.length_ms)}` : `window of ${window.size}`,
+    `generation ${generation}`,
+    stale > 0 && `${stale} stale`,
+  ].filter(Boolean).map(unbroken).join(" · ");
+}
+
+function meaningOf({ state, probes, refused }, left) {
+  if (refused) {
+    return refused.remaining_ms === null
+      ? "Gets no calls until keys are read again."
+      : `Gets no calls until keys are read again, or for ${duration(refused.remaining_ms)}.`;
+  }
   switch (state) {
     case "closed":
-      return "admits all calls";
+      return "Admits all calls.";
     case "open":
-      if (left === 0) return "the next call is a probe";
-      return left === null ? "no probe is due" : `next probe in ${duration(left)}`;
+      if (left === 0) return "Rejects calls; the next one is a probe.";
+      return left === null ? "Rejects calls; no probe is due." : `Rejects calls; next probe in ${duration(left)}.`;
     case "half-open":
       return probes.out > 0
-        ? `${probes.out} of ${probes.max} probes out, ${probes.passed} of ${probes.to_close} passed`
-        : `the next call is a probe, ${probes.passed} of ${probes.to_close} passed`;
+        ? `Rejects calls but probes: ${probes.out} of ${probes.max} out, ${probes.passed} of ${probes.to_close} passed.`
+        : `Rejects calls but probes: the next call is one, ${probes.passed} of ${probes.to_close} passed.`;
     case "forced open":
-      return left === null ? "rejects all calls until told otherwise" : `rejects all calls, half-open in ${duration(left)}`;
+      return left === null
+        ? "An operator has all calls rejected, until told otherwise."
+        : `An operator has all calls rejected; half-open in ${duration(left)}.`;
     case "disabled":
-      return "admits all calls and records nothing";
+      return "Switched off by an operator: admits all calls and records nothing.";
     default:
-      return "admits all calls and reports what would have opened it";
+      return "Only observes, by an operator's word: admits all calls and reports what would have opened it.";
   }
-}
-
-/** One line and a bar for each rule on a share, a line for one on a run. */
-function updateRules(list, { state, counts, limits }) {
-  const rules = [
-    ["failures", counts.failures, limits.failure_ratio],
-    ["timeouts", counts.timeouts, limits.timeout_ratio],
-    [`calls over ${limits.slow_call_ms} ms`, counts.slow, limits.slow_ratio],
-  ].filter(([, , limit]) => limit !== null);
-  if (limits.consecutive_failures !== null) rules.push([`opens at ${limits.consecutive_failures} failures in a row`]);
-  const records = state === "closed" || state === "observe-only";
-  keep(list, rules, ([name]) => name, createRule, (item, [name, count, limit]) => {
-    if (limit === undefined) return;
-    const [now, bound, bar] = item.children;
-    const share = counts.samples === 0 ? 0 : count / counts.samples;
-    write(now, records ? `${name}: ${count} of ${counts.samples} (${percent(share)})` : `${name}: not recorded`);
-    const enough = !records || counts.samples >= limits.min_calls;
-    write(bound, `limit ${percent(limit)}${enough ? "" : ` from ${limits.min_calls} calls on`}`);
-    bar.style.setProperty("--share", percentOf(share));
-    bar.style.setProperty("--limit", percentOf(limit));
-    mark(bar, "data-over", enough && share >= limit);
-  });
-}
-
-function createRule([name, , limit]) {
-  if (limit === undefined) return make("li", {}, make("span", {}, name));
-  return make("li", {}, make("span"), make("span", { class: "bound" }),
-    make("span", { class: "bar", "aria-hidden": "true" }));
-}
-
-function updateTotals(list, totals) {
-  const names = Object.keys(totals);
-  while (list.children.length < names.length) list.append(make("div", {}, make("dt"), make("dd")));
-  names.forEach((name, index) => {
-    const [term, value] = list.children[index].children;
-    write(term, name);
-    write(value, totals[name].toLocaleString());
-  });
 }
 
 async function sendProbe(name, button, result) {
@@ -153,14 +171,6 @@ async function sendProbe(name, button, result) {
     button.disabled = false;
     if (document.activeElement === document.body) button.focus();
   }
-}
-
-function percentOf(share) {
-  return `${share * 100}%`;
-}
-
-function percent(share) {
-  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })}\u00a0%`;
 }
 
 /** A name as part of an element's id. */

@@ -1,24 +1,27 @@
-// Small steps on the document. Text from outside only ever becomes text.
+// Small steps on the document. Text from outside only ever becomes text, and text that can be seen.
+
+import { plain } from "./text.js";
 
 /** A new element: `make("p", { class: "note" }, "text", other)`. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) element.setAttribute(name, value);
+    if (value !== null && value !== undefined) element.setAttribute(name, plain(value));
   }
-  element.append(...children);
+  element.append(...children.map((child) => typeof child === "string" ? plain(child) : child));
   return element;
 }
 
 /** Sets a text, leaving the document alone when it is the same: a screen reader would read it again. */
 export function write(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = plain(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /** Sets or removes an attribute, if it is another. */
 export function mark(element, name, value) {
   if (value === null || value === undefined || value === false) element.removeAttribute(name);
-  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  else if (element.getAttribute(name) !== plain(value)) element.setAttribute(name, plain(value));
 }
 
 /**
@@ -50,17 +53,4 @@ export function keep(parent, items, key, create, update) {
 /** Shows the note about an empty list, or hides it. */
 export function noteEmpty(name, isEmpty) {
   document.querySelector(`[data-empty="${name}"]`).hidden = !isEmpty;
-}
-
-/** A duration in words that fit a label, not broken over two lines. */
-export function duration(ms) {
-  const seconds = ms / 1000;
-  const text = () => {
-    if (seconds >= 1e9) return "for ever";
-    if (seconds >= 86400) return `${(seconds / 86400).toFixed(1)} d`;
-    if (seconds >= 3600) return `${(seconds / 3600).toFixed(1)} h`;
-    if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-    return seconds >= 10 || seconds === 0 ? `${Math.round(seconds)} s` : `${seconds.toFixed(1)} s`;
-  };
-  return text().replaceAll(" ", "\u00a0");
 }

@@ -2,12 +2,15 @@
 
 import { follow, setToken } from "./api.js";
 import * as breaker from "./breaker.js";
-import { keep, make, noteEmpty, write } from "./dom.js";
+import { keep, make, mark, noteEmpty, write } from "./dom.js";
+import { verdict } from "./health.js";
+import * as operate from "./operate.js";
 import * as queue from "./queue.js";
+import { plain } from "./text.js";
 import * as timeline from "./timeline.js";
 
 const at = Object.fromEntries(
-  ["connection", "trouble", "facts", "breakers", "routes", "timeline", "announcer", "login", "older",
+  ["connection", "short", "verdict", "trouble", "restart", "facts", "breakers", "routes", "timeline", "announcer", "login", "older",
     "older-result"]
     .map((id) => [id, document.getElementById(id)]));
 
@@ -28,15 +31,29 @@ function showState(state) {
   const isFirst = startedMs !== state.started_ms;
   startedMs = state.started_ms;
   lastState = new Date(state.now_ms);
-  keep(at.breakers, state.breakers, (item) => item.name, breaker.create,
-    (card, item) => breaker.update(card, item, receivedAt));
+  showVerdict(verdict(state));
+  breaker.show(at.breakers, state, receivedAt);
   noteEmpty("breakers", state.breakers.length === 0);
-  queue.update(at.routes, state);
+  operate.show(state);
+  queue.show(at.routes, state);
   noteEmpty("routes", state.routes.length === 0);
   const fresh = timeline.add(state.transitions);
   announce(isFirst ? [] : fresh);
   showFacts(state);
   setConnection("live");
+}
+
+/** The line on top, and in the tab's title. */
+function showVerdict({ level, parts, title }) {
+  mark(document.body, "data-level", level);
+  keep(at.verdict, parts.map((part) => `${part} `), (part) => part, (part) => make("span", {}, part), () => {});
+  write(at.short, title);
+  nameTab(title);
+}
+
+function nameTab(text) {
+  const title = plain(`${text} · cutout gateway`);
+  if (document.title !== title) document.title = title;
 }
 
 /** Puts new transitions on the list, and says the last of them to a screen reader. */
@@ -69,8 +86,10 @@ function showFacts(state) {
     ([name]) => make("div", {}, make("dt", {}, name), make("dd")),
     (node, [, value]) => write(node.lastElementChild, value));
   at.older.parentElement.hidden = !state.store.path;
+  const restart = state.needs_restart.join(", ");
+  write(at.restart, `In the file, but in force only after a restart: ${restart}.`);
+  at.restart.hidden = restart === "";
   const trouble = [
-    state.draining && "The gateway is stopping: it takes no new requests.",
     state.problem && `The configuration file was refused and the one before is in force: ${state.problem}.`,
     state.store.problem && `Nothing is being saved: ${state.store.problem}.`,
   ].filter(Boolean).join(" ");
@@ -87,6 +106,13 @@ function storeText({ path, problem, lost_transitions }) {
 function setConnection(text) {
   write(at.connection, text);
   document.body.dataset.connection = text === "live" ? "live" : "lost";
+}
+
+/** Says that nobody answers, and how old is what the page shows. */
+function showGone(why) {
+  const since = lastState === null ? "" : `; what is shown is of ${lastState.toLocaleTimeString()}`;
+  setConnection(`not connected (${why})${since}`);
+  nameTab("✕ gateway gone");
 }
 
 /** Asks for the admin token until one is given. */
@@ -122,8 +148,7 @@ async function run() {
         refusedBefore = true;
         continue;
       }
-      const since = lastState ? `; what is shown is of ${lastState.toLocaleTimeString()}` : "";
-      setConnection(`not connected (${problem.message})${since}`);
+      showGone(problem.message);
       await new Promise((resolve) => setTimeout(resolve, retry));
       retry = Math.min(retry * 2, LONGEST_RETRY);
     }

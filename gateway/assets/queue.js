@@ -1,19 +1,28 @@
-// The queue of each route, and moving its entries.
+// Each route: who serves it and how much, what is left of it, and the order of its queue.
 
 import { path, post } from "./api.js";
 import { keep, make, mark, write } from "./dom.js";
+import { admits, ailment, levelOf, routeHealth } from "./health.js";
+import { percent } from "./text.js";
 
 /** The last state: a move needs its version and positions. */
 let current = null;
 
-/** Shows the queues. */
-export function update(parent, state) {
+/** Shows the routes, those with the least left first. */
+export function show(parent, state) {
   current = state;
-  const states = new Map(state.breakers.map((breaker) => [breaker.name, breaker.state]));
-  keep(parent, state.routes, (route) => route.model, create, (node, route) => {
-    const [, list, trial] = node.children;
+  const breakers = new Map(state.breakers.map((breaker) => [breaker.name, breaker]));
+  const routes = state.routes
+    .map((route) => ({ route, health: routeHealth(route, breakers) }))
+    .sort((a, b) => urgency(a.health) - urgency(b.health) || a.route.model.localeCompare(b.route.model));
+  keep(parent, routes, ({ route }) => route.model, create, (node, { route, health }) => {
+    const [heading, serving, more, trial] = node.children;
+    const list = more.lastElementChild;
+    mark(node, "data-level", health.level);
+    write(heading.lastElementChild, leftOf(health));
+    write(serving, servingOf(route, health));
     keep(list, route.queue, keyOf, (entry) => createEntry(route.model, entry), (item, entry) => {
-      updateEntry(item, entry, route.queue, states.get(entry.breaker));
+      updateEntry(item, entry, route, health, breakers.get(entry.breaker));
     });
     write(trial, route.canary
       ? `${percent(route.canary.share)} of the requests try ${labelOf(route.canary)} first`
@@ -22,12 +31,36 @@ export function update(parent, state) {
   });
 }
 
-function create(route) {
-  const title = make("h3", {}, route.model);
+function urgency({ left, of }) {
+  return left === 0 ? -1 : left / of;
+}
+
+function leftOf({ left, trials, of }) {
+  const probed = trials > 0 ? `, ${trials} on trial` : "";
+  return left === 0 ? `▲ nobody left of ${of}${probed}` : `${left === of ? "all" : left} of ${of} left${probed}`;
+}
+
+function servingOf({ queue, recent }, { next, share, left }) {
+  const failed = recent.failed > 0 ? `; ${recent.failed.toLocaleString()} requests failed` : "";
+  const busiest = [...queue].sort((a, b) => b.answered - a.answered)[0];
+  if (busiest && busiest.answered > 0 && left > 0) {
+    const part = share(busiest) > 0.995 ? "all" : percent(Math.round(share(busiest) * 100) / 100);
+    return `${labelOf(busiest)} serves ${part} of ${recent.requests.toLocaleString()} requests in the last minute${failed}.`;
+  }
+  if (left === 0) return `Requests fail until a provider is back${failed}.`;
+  return `No answers in the last minute; the next request goes to ${labelOf(next)}${failed}.`;
+}
+
+function create({ route }) {
+  const title = make("h3", { class: "outside" }, route.model);
   return make("article", { class: "route" },
-    title,
-    make("ol", { "aria-label": `Queue of ${route.model}` }),
-    make("p", { class: "trial" }),
+    make("header", {}, title, make("p", { class: "left" })),
+    make("p", { class: "serving outside" }),
+    // Where there is room for it; a phone shows who serves, and the rest when asked.
+    make("details", { class: "queue", open: matchMedia("(min-width: 30rem)").matches ? "" : null },
+      make("summary", {}, "Queue"),
+      make("ol", { "aria-label": `Queue of ${route.model}` })),
+    make("p", { class: "trial outside" }),
     make("p", { class: "error", role: "alert" }));
 }
 
@@ -36,18 +69,21 @@ function createEntry(model, entry) {
   const up = make("button", { type: "button", "aria-label": `Move ${label} up`, "data-by": -1 }, "↑");
   const down = make("button", { type: "button", "aria-label": `Move ${label} down`, "data-by": 1 }, "↓");
   const item = make("li", {},
-    make("span", { class: "target" }, label),
-    make("span", { class: "controls" }, make("span", { class: "state" }), up, down));
+    make("span", { class: "target outside" }, label),
+    make("span", { class: "controls" }, make("span", { class: "state" }), make("span", { class: "share" }), up, down));
   for (const button of [up, down]) {
     button.addEventListener("click", () => move(model, entry, button));
   }
   return item;
 }
 
-function updateEntry(item, entry, queue, state) {
-  const [stateText, up, down] = item.lastElementChild.children;
-  mark(item, "data-state", state);
-  write(stateText, state ?? "");
+function updateEntry(item, entry, { queue }, { share }, breaker) {
+  const [state, part, up, down] = item.lastElementChild.children;
+  mark(item, "data-state", breaker?.refused ? "key refused" : breaker?.state);
+  write(state, breaker === undefined ? "" : levelOf(breaker) === "ill" && !breaker.refused ? breaker.state : levelOf(breaker) === "well" ? breaker.state : ailment(breaker));
+  write(part, entry.answered === 0 ? "–" : `${Math.round(share(entry) * 100)}\u00a0%`);
+  mark(part, "title", `${entry.answered} answers in the last minute`);
+  item.style.setProperty("--share", `${share(entry) * 100}%`);
   const index = queue.indexOf(entry);
   // Not `disabled`: a button at the end of its way keeps the focus.
   mark(up, "aria-disabled", index === 0 ? "true" : null);
@@ -80,8 +116,4 @@ function keyOf(entry) {
 
 function labelOf(entry) {
   return `${entry.provider}: ${entry.model}`;
-}
-
-function percent(share) {
-  return `${(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })}\u00a0%`;
 }

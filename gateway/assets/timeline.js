@@ -58,9 +58,9 @@ function create(transition) {
   ].filter(Boolean).join(", ");
   const item = make("li", {},
     make("time", { datetime: at.toISOString(), title: at.toLocaleString() }, at.toLocaleTimeString()),
-    make("strong", {}, transition.breaker),
+    make("strong", { class: "outside" }, transition.breaker),
     make("span", { class: "what" }, what),
-    make("span", { class: "why" }, why),
+    make("span", { class: "why outside" }, why),
     make("span", { class: "counts" }, counts));
   mark(item, "data-state", transition.to);
   return item;

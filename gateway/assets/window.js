@@ -1,7 +1,8 @@
 // Draws what a breaker's window holds: each outcome of a count window, oldest
 // first, or a bar for each bucket of a time window.
 
-import { duration, mark } from "./dom.js";
+import { mark } from "./dom.js";
+import { duration } from "./text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const KINDS = ["space", "success", "slow", "failure", "timeout"];

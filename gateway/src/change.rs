@@ -29,6 +29,9 @@ impl Gateway {
     /// may be others.
     pub fn reload(&self, anew: bool) {
         let Some(path) = &self.path else { return };
+        if anew {
+            self.requests.log.reopen();
+        }
         let changing = self.changing();
         let result = File::read(path).and_then(|file| {
             if !anew && file.version == self.fleet.load().version {

@@ -11,11 +11,12 @@ use secrecy::SecretString;
 
 use crate::auth::new_token;
 use crate::clock::unix_millis;
-use crate::config::{Config, File, Problem, needing_restart, warnings};
+use crate::config::{Config, File, Problem, RequestLog, needing_restart, warnings};
 use crate::events::Events;
 use crate::limits::Places;
 use crate::metrics;
 use crate::providers::{Fleet, Next};
+use crate::requests::{self, Log, Requests};
 use crate::store::{Options, Saved, Store};
 
 /// The shared state of a running gateway.
@@ -34,6 +35,7 @@ pub struct Gateway {
     /// What the configuration said then.
     pub started_with: Config,
     pub(crate) places: Places,
+    pub(crate) requests: Arc<Requests>,
     draining: AtomicBool,
     changing: Mutex<()>,
     problem: Mutex<Option<Problem>>,
@@ -52,12 +54,14 @@ impl Gateway {
         let events = Arc::new(Events::default());
         let (store, saved) = open_store(&file, path.as_deref());
         events.preload(saved.transitions);
+        let log = log_place(&file, path.as_deref())?;
         let next = Fleet::prepare(file, None, saved.snapshots, &events, &store, &made)?;
         let fleet = next.put_in_force();
         let places = Places::new(&fleet.config.server);
         metrics::handle();
         let gateway = Arc::new(Self {
             places,
+            requests: Requests::new(Log::new(log)),
             events,
             store,
             path,
@@ -107,6 +111,7 @@ impl Gateway {
     /// Builds what a checked text says, and changes nothing yet. What asks less of clients or operators than the
     /// configuration in force is refused.
     pub(crate) fn prepare(&self, file: File) -> Result<Next, Problem> {
+        log_place(&file, self.path.as_deref())?;
         let before = self.fleet.load_full();
         let (resumed, text) = (BTreeMap::new(), file.clone());
         let next = Fleet::prepare(
@@ -126,7 +131,14 @@ impl Gateway {
 
     /// Puts another configuration in force: one step for requests, which see the old one or the new one.
     pub(crate) fn put_in_force(&self, next: Next) {
-        self.fleet.store(Arc::new(next.put_in_force()));
+        let fleet = next.put_in_force();
+        let place = fleet
+            .config
+            .log
+            .requests
+            .within(folder(self.path.as_deref()));
+        self.requests.log.set(place);
+        self.fleet.store(Arc::new(fleet));
         self.say_what_to_look_at();
     }
 
@@ -172,18 +184,31 @@ impl Gateway {
     }
 }
 
+/// Where lines of requests go.
+fn log_place(file: &File, path: Option<&Path>) -> Result<RequestLog, Problem> {
+    let place = file.config.log.requests.within(folder(path));
+    match requests::check(&place) {
+        Ok(()) => Ok(place),
+        Err(message) => Err(file.problem("log.requests", &message)),
+    }
+}
+
+/// The folder that paths of the configuration start from.
+fn folder(path: Option<&Path>) -> &Path {
+    path.and_then(Path::parent).unwrap_or(Path::new(""))
+}
+
 /// Opens the database, or says why there is none and goes on without.
 fn open_store(file: &File, path: Option<&Path>) -> (Arc<Store>, Saved) {
     let Some(settings) = &file.config.store else {
         return (Arc::new(Store::absent(None)), Saved::default());
     };
-    let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
     let options = Options {
         keep: settings.keep.get(),
         max_rows: settings.max_rows,
         ..Options::default()
     };
-    match Store::open(&folder.join(&settings.path), options) {
+    match Store::open(&folder(path).join(&settings.path), options) {
         Ok((store, saved)) => {
             for (breaker, why) in &saved.unreadable {
                 tracing::warn!(

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod metrics;
 pub mod providers;
 mod proxy;
+mod requests;
 pub mod server;
 pub mod store;
 mod webhook;

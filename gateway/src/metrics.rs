@@ -1,45 +1,68 @@
 //! Prometheus metrics: those of the breakers, as `cutout::adapters::metrics` has them, and the gateway's own.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::Duration;
 
-use http::StatusCode;
-use metrics::{counter, gauge, histogram};
+use metrics::{
+    Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::auth::Door;
-use crate::providers::{Endpoint, Fleet};
+use crate::providers::Fleet;
 
-/// A request being measured.
+/// What a request came to.
 #[derive(Debug)]
-pub(crate) struct Request {
-    endpoint: &'static str,
-    since: Instant,
+pub(crate) struct Request<'a> {
+    /// Which kind it was.
+    pub(crate) endpoint: &'static str,
+    /// The route that it led to, if one did.
+    pub(crate) route: Option<&'a str>,
+    /// Whose answer it got, if it got one.
+    pub(crate) target: Option<&'a str>,
+    /// The status that the client got; `broken` if the answer broke off after it, `client_gone` if the client did not wait for it.
+    pub(crate) status: String,
+    /// The time to the head of the answer.
+    pub(crate) first_byte: Option<Duration>,
+    /// The time to its end.
+    pub(crate) took: Duration,
 }
 
-impl Request {
-    pub(crate) fn start(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint: match endpoint {
-                Endpoint::Chat => "chat",
-                Endpoint::Embeddings => "embeddings",
-            },
-            since: Instant::now(),
-        }
-    }
+/// A name that is none of the configuration's: those are all the values that `model` and `target` have.
+const NONE: &str = "none";
 
-    /// Its answer has begun.
-    pub(crate) fn end(self, status: StatusCode) {
-        let status = match status.as_u16() {
-            200..300 => "2xx",
-            400..500 => "4xx",
-            _ => "5xx",
-        };
-        counter!("gateway_requests_total", "endpoint" => self.endpoint, "status" => status)
-            .increment(1);
-        histogram!("gateway_request_seconds", "endpoint" => self.endpoint)
-            .record(self.since.elapsed().as_secs_f64());
+/// Counts a request that has ended.
+pub(crate) fn request(request: &Request<'_>) {
+    let model = request.route.unwrap_or(NONE).to_owned();
+    let target = request.target.unwrap_or(NONE).to_owned();
+    let labels = [
+        Label::new("endpoint", request.endpoint),
+        Label::new("model", model),
+        Label::new("target", target),
+    ];
+    if let Some(first_byte) = request.first_byte {
+        histogram!("gateway_first_byte_seconds", labels.iter()).record(first_byte.as_secs_f64());
     }
+    histogram!("gateway_request_seconds", labels.iter()).record(request.took.as_secs_f64());
+    let status = Label::new("status", request.status.clone());
+    let labels: Vec<_> = labels.into_iter().chain([status]).collect();
+    counter!("gateway_requests_total", labels).increment(1);
+}
+
+/// Counts a request to a target that has ended.
+pub(crate) fn attempt(target: &str, status: Option<u16>, outcome: &str) {
+    let status = status.map_or_else(|| NONE.to_owned(), |status| status.to_string());
+    counter!(
+        "gateway_attempts_total",
+        "target" => target.to_owned(), "status" => status, "outcome" => outcome.to_owned()
+    )
+    .increment(1);
+}
+
+/// Says how many lines of the log were lost: the queue was full, or they could not be written.
+pub(crate) fn lost_lines(dropped: u64, failed: u64) {
+    counter!("gateway_log_lines_lost_total", "why" => "queue_full").absolute(dropped);
+    counter!("gateway_log_lines_lost_total", "why" => "not_written").absolute(failed);
 }
 
 /// A request that was not let in.
@@ -67,7 +90,7 @@ pub(crate) fn render(fleet: &Fleet) -> String {
 
 /// Sums up what has been measured, for ever: what is not summed up takes memory until it is asked for, and nobody may ask.
 pub(crate) async fn upkeep() {
-    let mut ticks = tokio::time::interval(std::time::Duration::from_secs(5));
+    let mut ticks = tokio::time::interval(Duration::from_secs(5));
     loop {
         ticks.tick().await;
         handle().run_upkeep();
@@ -88,6 +111,37 @@ pub(crate) fn handle() -> &'static PrometheusHandle {
         // Another recorder may be there already; then it has the metrics.
         let _ = metrics::set_global_recorder(recorder);
         cutout::adapters::metrics::describe();
+        describe();
         handle
     })
+}
+
+fn describe() {
+    describe_counter!(
+        "gateway_requests_total",
+        "Requests that have ended, by the status that the client got."
+    );
+    describe_counter!(
+        "gateway_attempts_total",
+        "Requests to targets that have ended, by what the breaker was told."
+    );
+    describe_counter!(
+        "gateway_retries_total",
+        "Attempts at the same provider beyond the first."
+    );
+    describe_counter!(
+        "gateway_log_lines_lost_total",
+        "Lines of the log of requests that were not written."
+    );
+    describe_gauge!("gateway_in_flight", "Calls in flight.");
+    describe_histogram!(
+        "gateway_first_byte_seconds",
+        Unit::Seconds,
+        "Time from a request to the head of its answer."
+    );
+    describe_histogram!(
+        "gateway_request_seconds",
+        Unit::Seconds,
+        "Time from a request to the end of its answer."
+    );
 }

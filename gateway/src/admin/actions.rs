@@ -43,10 +43,14 @@ pub(super) async fn operate(
     match action.as_str() {
         "force_open" => {
             let how_long = body.seconds.map(Duration::try_from_secs_f64).transpose();
-            let how_long = how_long.map_err(|_| {
-                let message = "seconds must be a number from 0 on";
+            let bad_seconds = || {
+                let message = "seconds must be a number above 0; without it the breaker stays open until told otherwise";
                 ApiError::invalid(StatusCode::BAD_REQUEST, "bad_seconds", message).param("seconds")
-            })?;
+            };
+            let how_long = how_long.map_err(|_| bad_seconds())?;
+            if how_long == Some(Duration::ZERO) {
+                return Err(bad_seconds());
+            }
             breaker.force_open(how_long, reason);
         }
         "close" => breaker.close(reason),

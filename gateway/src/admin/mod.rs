@@ -20,7 +20,13 @@
 //!     "name": "deepseek",               // or "deepseek/model": the key for the actions below
 //!     "provider": "deepseek", "model": null,
 //!     "state": "closed",                // closed, open, half-open, forced open, disabled, observe-only
-//!     "cause": null,                    // what opened it, in words
+//!     "cause": null,                    // what made it what it is, in words
+//!     "since_ms": null,                 // when it tripped, or an operator set it; null when it is closed
+//!     "reason": null,                   // the operator's, while what was set holds
+//!     "trip": null,                     // what opened it, until it closes: {"cause": "failure ratio reached", "at_ms": …,
+//!                                       // "counts": {…}, "threshold": "a share of 0.5", "label": "status 503"}
+//!     "last_error": null,               // of its last call that failed: {"at_ms": …, "what": "status 503"}
+//!     "recent": {"calls": 52, "failed": 1},   // that ended in the last minute
 //!     "generation": 3,
 //!     "remaining_ms": null,             // until the next probe, when open
 //!     "attempt": 0,                     // re-openings since it tripped
@@ -38,8 +44,10 @@
 //!   }],
 //!   "routes": [{
 //!     "model": "chat",
-//!     "queue": [{"provider": "deepseek", "model": "deepseek-chat", "breaker": "deepseek"}],
-//!     "canary": {"provider": "new", "model": "chat", "breaker": "new", "share": 0.05}    // or null
+//!     "queue": [{"provider": "deepseek", "model": "deepseek-chat", "breaker": "deepseek",
+//!                "answered": 48}],         // requests of this route in the last minute
+//!     "canary": {"provider": "new", "model": "chat", "breaker": "new", "answered": 3, "share": 0.05},   // or null
+//!     "recent": {"requests": 52, "failed": 1}   // that ended in the last minute; those with an error not the client's, or half an answer
 //!   }],
 //!   "transitions": [{                   // the last 64, oldest first
 //!     "id": 1, "breaker": "deepseek", "generation": 3, "from": "closed", "to": "open",

@@ -11,6 +11,7 @@ use crate::config::warnings;
 use crate::events::{Counts, Transition};
 use crate::gateway::Gateway;
 use crate::providers::{Fleet, Route, Target, Upstream};
+use crate::requests::{Failure, Recent, RouteRecent, Traffic};
 use crate::store;
 
 /// `GET /admin/state`.
@@ -43,6 +44,11 @@ struct BreakerState {
     model: Option<String>,
     state: String,
     cause: Option<String>,
+    since_ms: Option<u64>,
+    reason: Option<String>,
+    trip: Option<Trip>,
+    last_error: Option<Failure>,
+    recent: Recent,
     generation: u32,
     remaining_ms: Option<u64>,
     attempt: u32,
@@ -54,6 +60,16 @@ struct BreakerState {
     max_in_flight: usize,
     totals: store::Totals,
     stale: u64,
+}
+
+/// What opened a breaker, until it closes.
+#[derive(Clone, Debug, Serialize)]
+struct Trip {
+    cause: String,
+    at_ms: u64,
+    counts: Counts,
+    threshold: Option<String>,
+    label: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -82,6 +98,7 @@ struct RouteState {
     model: String,
     queue: Vec<Entry>,
     canary: Option<Trial>,
+    recent: RouteRecent,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -89,6 +106,8 @@ struct Entry {
     provider: String,
     model: String,
     breaker: String,
+    /// Requests of the route that it answered in the last minute.
+    answered: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -105,8 +124,15 @@ const SHOWN: usize = 64;
 pub fn state(gateway: &Gateway) -> State {
     let fleet = gateway.fleet.load();
     let mut transitions = gateway.events.recent();
+    let breakers = fleet
+        .upstreams
+        .values()
+        .map(|upstream| of_breaker(gateway, &fleet, upstream, &transitions))
+        .collect();
     transitions.drain(..transitions.len().saturating_sub(SHOWN));
-    let mut routes: Vec<_> = fleet.routes.values().map(|route| of_route(route)).collect();
+    let traffic = &gateway.requests.traffic;
+    let routes = fleet.routes.values();
+    let mut routes: Vec<_> = routes.map(|route| of_route(route, traffic)).collect();
     routes.sort_by(|a, b| a.model.cmp(&b.model));
     State {
         version: fleet.version.to_string(),
@@ -117,17 +143,20 @@ pub fn state(gateway: &Gateway) -> State {
         warnings: warnings(&fleet.config),
         problem: gateway.problem().map(|problem| problem.to_string()),
         store: gateway.store.status(),
-        breakers: fleet
-            .upstreams
-            .values()
-            .map(|upstream| of_breaker(&fleet, upstream))
-            .collect(),
+        breakers,
         routes,
         transitions,
     }
 }
 
-fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
+fn of_breaker(
+    gateway: &Gateway,
+    fleet: &Fleet,
+    upstream: &Upstream,
+    transitions: &[Arc<Transition>],
+) -> BreakerState {
+    let (recent, last_error) = gateway.requests.traffic.of_breaker(&upstream.name);
+    let told = Told::of(&upstream.name, transitions);
     let config = upstream.breaker.config();
     let snapshot = upstream.breaker.snapshot();
     let millis =
@@ -139,6 +168,11 @@ fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
         model: upstream.model.clone(),
         state: snapshot.state.to_string(),
         cause: snapshot.cause.map(|cause| cause.to_string()),
+        since_ms: told.since_ms,
+        reason: told.reason,
+        trip: told.trip,
+        last_error,
+        recent,
         generation: snapshot.generation,
         remaining_ms: snapshot.remaining.map(millis),
         attempt: snapshot.attempt,
@@ -168,12 +202,48 @@ fn of_breaker(fleet: &Fleet, upstream: &Upstream) -> BreakerState {
     }
 }
 
-fn of_route(route: &Route) -> RouteState {
+/// What the transitions tell of a breaker that is not closed.
+#[derive(Default)]
+struct Told {
+    since_ms: Option<u64>,
+    reason: Option<String>,
+    trip: Option<Trip>,
+}
+
+impl Told {
+    fn of(breaker: &str, transitions: &[Arc<Transition>]) -> Self {
+        let mut told = Self::default();
+        let own = transitions.iter();
+        for transition in own.filter(|transition| transition.breaker == breaker) {
+            if transition.to == "closed" {
+                told = Self::default();
+            } else if transition.from == transition.to {
+                // What would have opened it, or an opening that was given another wait.
+            } else if transition.reason.is_some() {
+                told.since_ms = Some(transition.at_ms);
+                told.reason.clone_from(&transition.reason);
+            } else if told.trip.is_none() && transition.to == "open" {
+                told.since_ms = Some(transition.at_ms);
+                told.trip = Some(Trip {
+                    cause: transition.cause.clone(),
+                    at_ms: transition.at_ms,
+                    counts: transition.counts,
+                    threshold: None,
+                    label: None,
+                });
+            }
+        }
+        told
+    }
+}
+
+fn of_route(route: &Route, traffic: &Traffic) -> RouteState {
+    let recent = traffic.of_route(&route.settings.model);
     let canary = route.settings.canary.as_ref();
     let members = route.queue.members();
     let mut entries: Vec<_> = members
         .iter()
-        .map(|member| entry(member.payload()))
+        .map(|member| entry(member.payload(), &recent))
         .collect();
     // The canary stands last.
     let canary = canary.and_then(|canary| {
@@ -184,13 +254,15 @@ fn of_route(route: &Route) -> RouteState {
         model: route.settings.model.clone(),
         queue: entries,
         canary,
+        recent,
     }
 }
 
-fn entry(target: &Target) -> Entry {
+fn entry(target: &Target, recent: &RouteRecent) -> Entry {
     Entry {
         provider: target.provider.settings.name.clone(),
         model: target.model.clone(),
         breaker: target.upstream.name.clone(),
+        answered: recent.answered.get(&target.name()).copied().unwrap_or(0),
     }
 }

@@ -6,6 +6,7 @@
 mod check;
 pub mod edit;
 mod file;
+mod log;
 mod place;
 mod provider;
 mod restart;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 pub use file::{File, Problem, Version};
+pub use log::{Log, RequestLog};
 pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope};
 pub use restart::needing_restart;
 pub use route::{Canary, Degraded, Route, Target};
@@ -35,6 +37,8 @@ pub use warnings::warnings;
 pub struct Config {
     /// The HTTP face: where it listens, and for whom.
     pub server: Server,
+    /// What is written down of requests.
+    pub log: Log,
     /// The database of what must survive a restart; without it nothing is kept.
     pub store: Option<Store>,
     /// Who is told of each transition.

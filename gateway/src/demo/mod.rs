@@ -88,6 +88,9 @@ check = {{ every = "5s", model = "demo" }}
         )
     });
     let routes = r#"
+[log]
+requests = "off"
+
 [[route]]
 model = "demo"
 queue = [{ provider = "flaky" }, { provider = "hanging" }, { provider = "cutting" }]

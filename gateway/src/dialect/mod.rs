@@ -3,5 +3,7 @@
 mod error;
 pub mod headers;
 pub mod sse;
+mod usage;
 
 pub use error::{ApiError, TRIED, Tried, listed};
+pub use usage::Usage;

@@ -32,6 +32,16 @@ pub enum Endpoint {
     Embeddings,
 }
 
+impl Endpoint {
+    /// Its name in metrics and in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Embeddings => "embeddings",
+        }
+    }
+}
+
 impl Provider {
     /// Fetches the key. The slots of `before` are kept if their number is the same; else calls
     /// in flight still hold the old ones, and for their time the limit may be exceeded.

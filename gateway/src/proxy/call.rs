@@ -13,6 +13,7 @@ use super::ask::Ask;
 use super::attempt::{Answer, attempt};
 use super::failed::{Failed, Limit};
 use crate::providers::{Endpoint, InFlight, Target};
+use crate::requests::Record;
 
 /// A call that may be made. Dropping it gives back all that it holds; its permit then settles as
 /// abandoned, which is ignored unless the breaker is configured otherwise.
@@ -56,7 +57,12 @@ impl Call {
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt in flight.
-    pub(super) async fn make(&self, endpoint: Endpoint, ask: &Ask) -> Result<Answer, Failed> {
+    pub(super) async fn make(
+        &self,
+        endpoint: Endpoint,
+        ask: &Ask,
+        record: &Record,
+    ) -> Result<Answer, Failed> {
         let settings = &self.target.provider.settings;
         let retry = &settings.retry;
         let longest = retry.max.get();
@@ -65,12 +71,18 @@ impl Call {
             .with_max_delay(longest)
             .with_max_times(retry.attempts - 1)
             .with_jitter();
-        let attempts = (|| attempt(&self.target, endpoint, ask))
-            .retry(waits)
-            .sleep(tokio::time::sleep)
-            .when(Failed::is_worth_retrying)
-            .adjust(|failed, wait| next_wait(wait?, failed.retry_after(), longest))
-            .notify(|_, _| self.target.upstream.count_retry());
+        let attempts = (|| {
+            record.begin(&self.target);
+            attempt(&self.target, endpoint, ask)
+        })
+        .retry(waits)
+        .sleep(tokio::time::sleep)
+        .when(Failed::is_worth_retrying)
+        .adjust(|failed, wait| next_wait(wait?, failed.retry_after(), longest))
+        .notify(|failed, _| {
+            record.attempted(failed.ended(settings.scope));
+            self.target.upstream.count_retry();
+        });
         let total = settings.limits.total.get();
         let late = |_| Failed::TimedOut(Limit::Total, total);
         timeout_at(self.due, attempts).await.map_err(late)?

@@ -11,6 +11,7 @@ use http::StatusCode;
 
 use crate::config::Scope;
 use crate::dialect::{ApiError, sse};
+use crate::requests::Ended;
 
 /// An attempt that brought no answer.
 #[derive(Clone, Debug)]
@@ -112,6 +113,18 @@ impl Failed {
             Self::Invalid(_) => 3,
             Self::Broken(_) | Self::Unreachable(_) => 2,
             Self::Status { .. } => 1,
+        }
+    }
+
+    /// It as the log of requests has it.
+    pub(crate) fn ended(&self, scope: Scope) -> Ended {
+        Ended {
+            status: match self {
+                Self::Status { status, .. } => Some(*status),
+                _ => None,
+            },
+            outcome: self.report(scope).outcome,
+            error: Some(self.what()),
         }
     }
 

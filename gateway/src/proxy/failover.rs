@@ -16,6 +16,7 @@ use super::call::Call;
 use super::failed::Failed;
 use crate::dialect::{ApiError, Tried};
 use crate::providers::{Endpoint, Route, Target, choose};
+use crate::requests::Record;
 
 /// A good answer and where it is from.
 #[derive(Debug)]
@@ -31,6 +32,7 @@ pub(super) struct Search<'a> {
     ask: &'a Ask,
     /// The conversation's key, if it has one.
     conversation: Option<u64>,
+    record: &'a Record,
     /// What was tried or passed over.
     pub(super) tried: Vec<Tried>,
     /// The failure that tells the most, and whose it is.
@@ -43,12 +45,14 @@ impl<'a> Search<'a> {
         endpoint: Endpoint,
         ask: &'a Ask,
         conversation: Option<u64>,
+        record: &'a Record,
     ) -> Self {
         Self {
             route,
             endpoint,
             ask,
             conversation,
+            record,
             tried: Vec::new(),
             worst: None,
         }
@@ -120,7 +124,7 @@ impl<'a> Search<'a> {
         let Some(call) = chosen.and_then(Call::new) else {
             return Ok(None);
         };
-        match call.make(self.endpoint, self.ask).await {
+        match call.make(self.endpoint, self.ask, self.record).await {
             Ok(answer) => Ok(Some(Found { answer, call })),
             Err(failed) => self.note(call, failed).map(|()| None),
         }
@@ -128,6 +132,8 @@ impl<'a> Search<'a> {
 
     fn note(&mut self, call: Call, failed: Failed) -> Result<(), ApiError> {
         let target = Arc::clone(call.target());
+        self.record
+            .attempted(failed.ended(target.provider.settings.scope));
         call.fail(&failed);
         let provider = &target.provider.settings.name;
         self.tried.push(target.tried(failed.what()));

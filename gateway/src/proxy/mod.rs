@@ -23,18 +23,19 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use tokio::time::timeout;
 
+use crate::auth::KeyName;
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
-use crate::metrics;
 use crate::providers::{Endpoint, Route, Target};
+use crate::requests::{End, Record};
 use ask::Ask;
 use attempt::Answer;
 use failed::{Failed, Limit};
 use failover::Search;
-use respond::{mark_degraded, note_tried, respond, whole};
+use respond::{Good, REQUEST_ID, respond};
 
 /// `POST /v1/chat/completions`.
 pub(crate) async fn chat(State(gateway): State<Arc<Gateway>>, request: Request<Body>) -> Response {
@@ -50,11 +51,19 @@ pub(crate) async fn embeddings(
 }
 
 async fn handle(gateway: &Gateway, endpoint: Endpoint, request: Request<Body>) -> Response {
-    let measured = metrics::Request::start(endpoint);
-    let response = answer(gateway, endpoint, request)
-        .await
-        .unwrap_or_else(ApiError::into_response);
-    measured.end(response.status());
+    let mut record = Record::new(&gateway.requests, endpoint, request.headers());
+    let id = HeaderValue::try_from(record.id());
+    let mut response = match answer(gateway, endpoint, request, &mut record).await {
+        Ok(good) => respond(good, record),
+        Err(error) => {
+            record.refused(error.status, error.code);
+            record.end(End::Complete);
+            error.into_response()
+        }
+    };
+    if let Ok(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
     response
 }
 
@@ -62,13 +71,16 @@ async fn answer(
     gateway: &Gateway,
     endpoint: Endpoint,
     request: Request<Body>,
-) -> Result<Response, ApiError> {
+    record: &mut Record,
+) -> Result<Good, ApiError> {
     // The configuration that this request goes by, to its end.
     let fleet = gateway.fleet.load_full();
     let (head, body) = request.into_parts();
+    record.key(head.extensions.get::<KeyName>());
     let server = &fleet.config.server;
     let conversation = |route: &Route| conversation(route, &head.headers);
     let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
+    record.asks(&ask.model, ask.stream);
     // After the body, so that slow clients take no place of others.
     let _place = gateway.places.request()?;
     let Some(route) = fleet.routes.get(&ask.model) else {
@@ -77,33 +89,25 @@ async fn answer(
             ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"),
         );
     };
+    record.route(&ask.model);
     let place = if ask.stream {
         Some(gateway.places.stream()?)
     } else {
         None
     };
-    let mut search = Search::new(route, endpoint, &ask, conversation(route));
+    let stall = server.stall_timeout.get();
+    let mut search = Search::new(route, endpoint, &ask, conversation(route), record);
     if let Some(found) = search.in_queue().await? {
         if let Answer::Whole { body, .. } = &found.answer {
             route.answers.keep(endpoint, &ask.body, body);
         }
-        return Ok(respond(
-            found,
-            &search.tried,
-            server.stall_timeout.get(),
-            place,
-        ));
+        return Ok(Good::of(found, search.tried, place, stall));
     }
     if let Some(found) = search.in_degraded().await? {
-        let mut response = respond(found, &search.tried, server.stall_timeout.get(), place);
-        mark_degraded(&mut response, "model");
-        return Ok(response);
+        return Ok(Good::of(found, search.tried, place, stall).degraded("model"));
     }
     if let Some(body) = route.answers.get(endpoint, &ask.body) {
-        let mut response = whole(StatusCode::OK, HeaderMap::new(), body);
-        mark_degraded(&mut response, "cached");
-        note_tried(&mut response, &search.tried);
-        return Ok(response);
+        return Ok(Good::cached(body, search.tried));
     }
     Err(search.nothing_left())
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cutout::Outcome;
+use http::StatusCode;
 use http_body::{Body, Frame};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -17,7 +18,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::attempt::{Stream, piece, too_long};
 use super::call::Call;
 use super::failed::{Failed, Limit};
+use crate::dialect::Usage;
 use crate::dialect::sse::{Said, read};
+use crate::requests::{End, Ended, Record};
 
 /// How many events may wait for the client.
 const WAITING: usize = 16;
@@ -32,7 +35,9 @@ pub(super) fn pour(
     call: Call,
     stall: Duration,
     place: OwnedSemaphorePermit,
+    mut record: Record,
 ) -> Pipe {
+    record.head(StatusCode::OK);
     let (sender, receiver) = mpsc::channel(WAITING);
     tokio::spawn(async move {
         let limits = &call.target().provider.settings.limits;
@@ -43,11 +48,15 @@ pub(super) fn pour(
             call: Some(call),
             client: &sender,
             stall,
+            record,
+            end: End::ClientGone,
         };
         tokio::select! {
             () = sender.closed() => {}
             () = pouring.pour(stream) => {}
         }
+        let Pouring { record, end, .. } = pouring;
+        record.end(end);
         drop(place);
     });
     Pipe(receiver)
@@ -61,6 +70,9 @@ struct Pouring<'a> {
     total: Duration,
     idle: Duration,
     stall: Duration,
+    record: Record,
+    /// How it ends, as far as that is known.
+    end: End,
 }
 
 /// Why a stream ended early.
@@ -87,9 +99,9 @@ impl Pouring<'_> {
         let Some(call) = self.call.take() else { return };
         match cut {
             Cut::Client => drop(call),
-            Cut::Told(failed) => call.fail(&failed),
+            Cut::Told(failed) => self.fail(call, &failed),
             Cut::Failed(failed) => {
-                call.fail(&failed);
+                self.fail(call, &failed);
                 let error = failed.to_client(&provider.unwrap_or_default()).body();
                 let event = Bytes::from(format!("data: {error}\n\n"));
                 let _ = self.send(event).await;
@@ -97,10 +109,18 @@ impl Pouring<'_> {
         }
     }
 
+    fn fail(&mut self, call: Call, failed: &Failed) {
+        let scope = call.target().provider.settings.scope;
+        self.record.attempted(failed.ended(scope));
+        self.end = End::Broken;
+        call.fail(failed);
+    }
+
     async fn pass_on(&mut self, mut stream: Stream) -> Result<(), Cut> {
         let mut finished = false;
         loop {
             while let Some(event) = stream.events.pop_front() {
+                self.record.tokens(|| Usage::of_event(&event));
                 match read(&event) {
                     Said::Nothing => {}
                     Said::Piece { finished: now } => finished |= now,
@@ -146,6 +166,8 @@ impl Pouring<'_> {
 
     fn succeed(&mut self) {
         if let Some(call) = self.call.take() {
+            self.record.attempted(Ended::well(StatusCode::OK));
+            self.end = End::Complete;
             call.settle(Outcome::Success);
         }
     }

@@ -31,6 +31,14 @@ const FILES: &[(&str, &str, &str)] = &[
         "image/svg+xml",
         include_str!("../../assets/icon.svg"),
     ),
+    (
+        "evidence.js",
+        SCRIPT,
+        include_str!("../../assets/evidence.js"),
+    ),
+    ("health.js", SCRIPT, include_str!("../../assets/health.js")),
+    ("rules.js", SCRIPT, include_str!("../../assets/rules.js")),
+    ("text.js", SCRIPT, include_str!("../../assets/text.js")),
     ("main.js", SCRIPT, include_str!("../../assets/main.js")),
     ("api.js", SCRIPT, include_str!("../../assets/api.js")),
     (

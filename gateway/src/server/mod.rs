@@ -111,6 +111,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
         serving.shutdown().await;
     }
     gateway.store.close();
+    gateway.requests.log.close();
 }
 
 async fn answer(

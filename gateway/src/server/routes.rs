@@ -32,10 +32,7 @@ pub(super) fn router(gateway: &Arc<Gateway>) -> Router {
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .with_state(Arc::clone(gateway));
     let measured = Router::new()
-        .route(
-            "/metrics",
-            get(async |State(gateway): State<Arc<Gateway>>| metrics::render(&gateway.fleet.load())),
-        )
+        .route("/metrics", get(numbers))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .with_state(Arc::clone(gateway));
     Router::new()
@@ -128,6 +125,12 @@ fn cors(gateway: &Arc<Gateway>) -> CorsLayer {
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(Any)
         .max_age(PREFLIGHT)
+}
+
+async fn numbers(State(gateway): State<Arc<Gateway>>) -> String {
+    let log = &gateway.requests.log;
+    metrics::lost_lines(log.dropped(), log.failed());
+    metrics::render(&gateway.fleet.load())
 }
 
 async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {

@@ -1,5 +1,6 @@
 """A real Chromium, and the dashboard as someone in front of it meets it."""
 
+import base64
 import os
 from pathlib import Path
 
@@ -39,6 +40,8 @@ class Page:
     def __init__(self, driver, gateway, token=True):
         """As someone who follows the address that the gateway prints, or who types it without the token."""
         self.driver = driver
+        # What an earlier test made of the window.
+        self.size(1280, 1000)
         driver.get(f"{gateway.url}/#token={gateway.token}" if token else f"{gateway.url}/")
 
     def wait(self, condition):
@@ -74,7 +77,21 @@ class Page:
     def meaning(self, name):
         return self.text(f"{self.card(name)} .meaning")
 
+    def expand(self, name):
+        """Shows what stands behind a card's name, if it does not yet."""
+        opener = self.find(f"{self.card(name)} h3 button")
+        if opener.get_attribute("aria-expanded") == "false":
+            opener.click()
+
+    def evidence(self, name):
+        """The rows of a card's evidence, as (term, text)."""
+        rows = self.script("""
+            return [...document.querySelectorAll(arguments[0] + " .evidence > div")]
+                .map((row) => [...row.children].map((part) => part.textContent.replaceAll("\u00a0", " ")))""", self.card(name))
+        return dict(rows)
+
     def press(self, name, label):
+        self.expand(name)
         self.find(f"{self.card(name)}").find_element(By.XPATH, f'.//button[starts-with(., "{label}")]').click()
 
     def operate(self, name, label, reason, seconds=None):
@@ -91,6 +108,10 @@ class Page:
 
     def timeline(self):
         return self.script("return [...document.querySelectorAll('#timeline li')].map((item) => item.innerText)")
+
+    def order(self):
+        """The names of the cards, as they stand."""
+        return self.script("return [...document.querySelectorAll('article.breaker h3')].map((title) => title.textContent)")
 
     def queue(self):
         return self.script("return [...document.querySelectorAll('.route .target')].map((item) => item.textContent)")
@@ -114,7 +135,18 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
-    def picture(self, name):
-        if SCREENSHOTS:
-            Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
+    def height(self):
+        """Of all that there is to scroll."""
+        return self.script("return document.documentElement.scrollHeight")
+
+    def picture(self, name, whole=False):
+        """Of what is in sight, or of the whole page."""
+        if not SCREENSHOTS:
+            return
+        Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
+        if not whole:
             self.driver.save_screenshot(f"{SCREENSHOTS}/{name}.png")
+            return
+        clip = {"x": 0, "y": 0, "width": self.script("return innerWidth"), "height": self.height(), "scale": 1}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        Path(f"{SCREENSHOTS}/{name}.png").write_bytes(base64.b64decode(shot["data"]))

@@ -62,3 +62,34 @@ def page(driver, gateway):
     assert page.errors() == []
     # A page that is left open would go on asking the next gateway at this address.
     driver.get("about:blank")
+
+
+#: What of a page has too little contrast to be read (WCAG 2, AA).
+CONTRAST = """
+    const luminance = (color) => {
+      const [r, g, b] = color.match(/[\\d.]+/g).map(Number)
+        .map((value) => value / 255).map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = (element) => {
+      for (let at = element; at; at = at.parentElement) {
+        const color = getComputedStyle(at).backgroundColor;
+        if (!/, 0\\)$/.test(color)) return color;
+      }
+      return "rgb(255, 255, 255)";
+    };
+    const poor = [];
+    for (const element of document.querySelectorAll("body *")) {
+      const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!text || !element.checkVisibility() || element.closest("[aria-disabled], .unseen, script")) continue;
+      const [a, b] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < 4.5) poor.push([element.textContent, ratio]);
+    }
+    return poor;
+"""
+
+
+@pytest.fixture
+def contrast():
+    return CONTRAST

@@ -53,8 +53,8 @@ class Gateway:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
-    def operate(self, name, action, reason):
-        body = json.dumps({"reason": reason}).encode()
+    def operate(self, name, action, reason, **more):
+        body = json.dumps({"reason": reason, **more}).encode()
         request = urllib.request.Request(
             f"{self.url}/admin/breakers/{name}/{action}", body,
             {"content-type": "application/json", "authorization": f"Bearer {self.token}"})

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Provider:
     """Answers like an OpenAI-compatible server, or fails as `behaviour` says.
 
-    `behaviour` is "ok", an HTTP status, "cut" (streams end in the middle), or
-    "hold" (streams send one piece and then nothing until `release` is set).
+    `behaviour` is "ok", an HTTP status, "cut" (streams end in the middle), "hold" (streams send one piece
+    and then nothing until `release` is set), or "hang" (nothing at all until `release` is set).
     """
 
     def __init__(self):
@@ -47,7 +47,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.provider.requests.append({"path": self.path, "headers": dict(self.headers), "body": body})
         behaviour = self.provider.behaviour
-        if isinstance(behaviour, int):
+        if behaviour == "hang":
+            self.provider.release.wait()
+            self.close_connection = True
+        elif isinstance(behaviour, int):
             self.refuse(behaviour)
         elif self.path == "/v1/embeddings":
             self.answer({

@@ -5,7 +5,8 @@ from gateway import BREAKER, ask, config_of, provider, route, trip, until
 
 
 def test_it_shows_each_provider_and_the_outcomes_in_its_window(page, gateway, upstream):
-    assert page.driver.title == "cutout gateway"
+    assert page.driver.title == "● all well · cutout gateway"
+    assert page.text("#verdict").startswith("All well: 2 providers, 2 routes.")
     assert page.state("a") == page.state("b") == "closed"
     ask(gateway, 3)
     upstream.behaviour = 500
@@ -70,12 +71,12 @@ def test_it_sees_a_provider_trip_and_recover(page, gateway, upstream):
     assert "closed → open" in page.timeline()[0]
     assert "failure ratio reached" in page.timeline()[0]
     assert page.text("#announcer") == "a: closed → open, failure ratio reached"
-    assert page.meaning("a").startswith("failure ratio reached; next probe in")
+    assert page.meaning("a").startswith("Rejects calls; next probe in")
     shown = page.meaning("a")
     page.wait(lambda: page.meaning("a") != shown)
 
     upstream.behaviour = "ok"
-    page.operate("a", "Force open", "until the next second", 0.05)
+    page.operate("a", "Force open", "for a second", 1)
     page.until_state("a", "half-open")
     ask(gateway)
     page.until_state("a", "closed")
@@ -114,7 +115,7 @@ def test_a_restart_is_noticed_and_the_state_resumes(page, gateway, gateway_of, u
     page.live()
     assert page.state("a") == "open"
     assert "closed → open" in page.timeline()[0]
-    assert page.meaning("a").startswith("failure ratio reached; next probe in 59 min")
+    assert page.meaning("a").startswith("Rejects calls; next probe in 59 min")
 
 
 def test_a_damaged_database_is_said_and_the_gateway_serves(driver, gateway_of, upstream, tmp_path):

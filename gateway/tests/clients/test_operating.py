@@ -20,14 +20,15 @@ def test_an_operator_closes_disables_and_observes_and_the_reason_is_kept(page, g
         page.wait(lambda: not page.dialog_is_open())
         assert page.focused().startswith(label), "the focus is back where it was"
         assert gateway.breaker("a")["state"] == state
-    assert page.meaning("a") == "rejects all calls until told otherwise"
+    assert page.meaning("a") == "An operator has all calls rejected, until told otherwise."
+    assert page.evidence("a")["Reason"] == "“the bill is not paid”"
     assert page.state("b") == "closed"
 
 
 def test_a_forced_opening_counts_down(page):
     page.operate("a", "Force open", "lunch", 3600)
     page.until_state("a", "forced open")
-    assert page.meaning("a").startswith("rejects all calls, half-open in 59 min")
+    assert page.meaning("a").startswith("An operator has all calls rejected; half-open in 59 min")
 
 
 def test_no_reason_no_action_and_escape_cancels(page, gateway):
@@ -39,6 +40,28 @@ def test_no_reason_no_action_and_escape_cancels(page, gateway):
     page.find("#operate-reason").send_keys(Keys.ESCAPE)
     page.wait(lambda: not page.dialog_is_open())
     assert gateway.breaker("a")["generation"] == 0
+
+
+def test_a_stray_key_does_nothing_and_the_dialog_says_what_will_happen(page, gateway):
+    page.press("a", "Force open")
+    page.wait(page.dialog_is_open)
+    assert page.focused() == "Cancel"
+    assert page.text("#operate-submit") == "Reject all calls to a"
+    assert "Nobody else is left for alone" in page.text("#operate-effect")
+    page.find("#operate-reason").send_keys("an experiment" + Keys.ENTER)
+    assert page.dialog_is_open(), "Enter in a field leads to the button and does not press it"
+    assert page.focused() == "Reject all calls to a"
+    page.find("#operate-seconds").send_keys("0")
+    page.find("#operate-submit").click()
+    assert page.dialog_is_open() and not page.script("return document.getElementById('operate-seconds').validity.valid")
+    page.find("[data-cancel]").send_keys(Keys.ENTER)
+    page.wait(lambda: not page.dialog_is_open())
+    assert gateway.breaker("a")["generation"] == 0
+    page.press("a", "Close")
+    assert page.text("#operate-submit") == "Admit calls to a again"
+    page.find("[data-cancel]").click()
+    page.press("a", "Disable")
+    assert page.text("#operate-submit") == "Switch the breaker of a off"
 
 
 def test_an_action_that_fails_says_why(page, gateway):
@@ -104,8 +127,10 @@ def test_a_breaker_with_a_strange_name_is_operated_too(driver, gateway_of, upstr
     page.live()
     (card,) = page.all("article.breaker")
     assert card.find_element("css selector", "h3").text == f"a/{model}"
+    card.find_element("css selector", "h3 button").click()
     card.find_element("css selector", "[data-action=disable]").click()
     page.find("#operate-reason").send_keys("strange" + Keys.ENTER)
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
     page.wait(lambda: card.get_attribute("data-state") == "disabled")
     assert page.queue() == [f"a: {model}"]
     assert page.errors() == []

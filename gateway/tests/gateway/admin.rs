@@ -81,6 +81,11 @@ async fn an_operators_actions_reach_the_breaker_with_their_reasons() {
         ),
         (
             "/admin/breakers/a/force_open",
+            r#"{"reason":"x","seconds":0}"#,
+            400,
+        ),
+        (
+            "/admin/breakers/a/force_open",
             r#"{"reason":"x","seconds":1e300}"#,
             400,
         ),

@@ -9,6 +9,7 @@ mod failover;
 mod outcomes;
 mod passing;
 mod reloads;
+mod requests;
 mod rig;
 mod safety;
 mod storm;

@@ -163,7 +163,9 @@ async fn metrics_have_what_went_through() {
         "{text}"
     );
     assert!(
-        text.contains(r#"gateway_requests_total{endpoint="chat",status="2xx"}"#),
+        text.contains(
+            r#"gateway_requests_total{endpoint="chat",model="m",target="a/theirs",status="200"}"#
+        ),
         "{text}"
     );
     assert_eq!(rig.get("/healthz").await.text(), "ok\n");

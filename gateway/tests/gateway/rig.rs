@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use cutout::Snapshot;
 use cutout_gateway::client::Client;
-use cutout_gateway::config::File;
+use cutout_gateway::config::{File, RequestLog};
 use cutout_gateway::demo::fake::{Fake, Mood};
 use cutout_gateway::gateway::Gateway;
 use cutout_gateway::providers::Upstream;
@@ -56,18 +56,22 @@ pub(crate) struct Answer {
 
 impl Rig {
     pub(crate) async fn start(config: &str) -> Self {
-        let file = File::parse(config.to_owned()).unwrap_or_else(|problem| panic!("{problem}"));
+        let file = quiet(config);
         Self::of(Gateway::new(file, None).unwrap(), None).await
     }
 
     /// A gateway that takes all connections for those of this address.
     pub(crate) async fn start_seeing(config: &str, peer: SocketAddr) -> Self {
-        let file = File::parse(config.to_owned()).unwrap_or_else(|problem| panic!("{problem}"));
+        let file = quiet(config);
         Self::of(Gateway::new(file, None).unwrap(), Some(peer)).await
     }
 
-    /// A gateway whose configuration is this file.
+    /// A gateway whose configuration is this file, which is made to ask for no log of requests.
     pub(crate) async fn start_file(path: &std::path::Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        if !text.contains("[log]") {
+            std::fs::write(path, text + "\n[log]\nrequests = \"off\"\n").unwrap();
+        }
         let file = File::read(path).unwrap();
         Self::of(Gateway::new(file, Some(path.to_owned())).unwrap(), None).await
     }
@@ -248,6 +252,16 @@ impl Answer {
 pub(crate) fn chat(model: &str, stream: bool) -> String {
     json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "Hi"}]})
         .to_string()
+}
+
+/// A configuration; without a log of requests, unless it names a file for one: what the tests say is enough.
+fn quiet(config: &str) -> File {
+    let file = File::parse(config.to_owned());
+    let mut file = file.unwrap_or_else(|problem| panic!("{problem}"));
+    if file.config.log.requests == RequestLog::Stdout {
+        file.config.log.requests = RequestLog::Off;
+    }
+    file
 }
 
 pub(crate) async fn fake(mood: Mood) -> Fake {

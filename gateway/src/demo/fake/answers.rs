@@ -26,7 +26,10 @@ pub(super) async fn chat(
         "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
     });
     match body["stream"].as_bool() {
-        Some(true) => stream(open, mood, model).await,
+        Some(true) => {
+            let usage = body["stream_options"]["include_usage"] == true;
+            stream(open, mood, model, usage.then_some(&answer["usage"])).await
+        }
         _ => whole(open, mood, answer).await,
     }
 }
@@ -78,7 +81,7 @@ async fn whole(open: Open, mood: Mood, answer: Value) -> Response {
     }
 }
 
-async fn stream(open: Open, mood: Mood, model: &str) -> Response {
+async fn stream(open: Open, mood: Mood, model: &str, usage: Option<&Value>) -> Response {
     const WORDS: [&str; 3] = ["Hello", " ", "there"];
     let chunk = |delta: Value, finish: Option<&str>| {
         let chunk = json!({
@@ -111,6 +114,10 @@ async fn stream(open: Open, mood: Mood, model: &str) -> Response {
             Some(response) => return response,
             None => {
                 all.push(chunk(json!({}), Some("stop")));
+                all.extend(usage.map(|usage| {
+                    let chunk = json!({"id": "chatcmpl-fake", "choices": [], "usage": usage});
+                    Piece::Owned(format!("data: {chunk}\n\n"))
+                }));
                 all.push(Piece::Text("data: [DONE]\n\n"));
             }
         },
