@@ -25,13 +25,18 @@ pub use breaker::Breaker;
 pub use breaker::breaker_ref::{AnyPermit, BreakerRef};
 pub use breaker::builder::Builder;
 pub use breaker::fallback::Fallback;
+#[cfg(feature = "std")]
+pub use breaker::listener_set::{ListenerId, ListenerSet};
 pub use breaker::manual_clock::ManualClock;
 pub use breaker::permit::{OwnedPermit, Permit};
 pub use breaker::rejected::{CallError, Rejected};
+pub use breaker::watch::CallEvent;
 pub use contract::clock::{Clock, SystemClock};
 pub use contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 pub use contract::error::ConfigError;
 pub use contract::event::Event;
+pub use contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
+pub use contract::label::Label;
 pub use contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use contract::score::Score;
 pub use contract::snapshot::{Bucket, Snapshot};

@@ -9,8 +9,8 @@ use std::panic;
 use std::time::Duration;
 
 use cutout::{
-    Cause, Config, Counts, ManualClock, OpenWait, Outcome, Overdue, Report, Sample, SlowRule,
-    Snapshot, State, Window,
+    Cause, Config, Counts, Label, ManualClock, OpenWait, Outcome, Overdue, Report, Sample,
+    SlowRule, Snapshot, State, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRunner};
@@ -364,11 +364,16 @@ fn report() -> BoxedStrategy<Report> {
         1 => Just(Some(Duration::MAX)),
     ];
     let retry_after = prop_oneof![9 => Just(None), 1 => duration().prop_map(Some)];
-    (outcome(), elapsed, retry_after)
-        .prop_map(|(outcome, elapsed, retry_after)| Report {
+    let label = prop_oneof![
+        9 => Just(None),
+        1 => ".{0,80}".prop_map(|text| Some(Label::new(&text))),
+    ];
+    (outcome(), elapsed, retry_after, label)
+        .prop_map(|(outcome, elapsed, retry_after, label)| Report {
             outcome,
             elapsed,
             retry_after,
+            label,
         })
         .boxed()
 }

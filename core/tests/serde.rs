@@ -417,6 +417,8 @@ fn events_are_read_back_as_they_were_written() {
         "reason": null,
         "at": "0s",
         "counts": { "samples": 3, "failures": 2, "timeouts": 1, "slow": 1 },
+        "threshold": { "failures": 2 },
+        "label": null,
     });
     assert_eq!(serde_json::to_value(&events[0]).unwrap(), trip);
 }

@@ -1,7 +1,7 @@
 //! Snapshots as no breaker takes them: what is restored works, and is like the model.
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Bucket, Cause, Counts, ManualClock, Sample, Snapshot, State, Window};
+use cutout::{Bucket, Cause, Counts, Evidence, ManualClock, Sample, Snapshot, State, Window};
 
 use super::lockstep::Lockstep;
 use super::values;
@@ -76,6 +76,7 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         .collect::<Result<_>>();
     let taken = values::duration(input)?;
     Ok(Snapshot {
+        evidence: Evidence::default(),
         state,
         generation: input.arbitrary()?,
         cause: input.arbitrary::<bool>()?.then_some(cause),

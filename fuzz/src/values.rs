@@ -64,6 +64,7 @@ pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
         outcome: outcome(input)?,
         elapsed: optional_duration(input)?,
         retry_after: optional_duration(input)?,
+        label: None,
     })
 }
 

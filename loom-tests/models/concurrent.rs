@@ -80,6 +80,7 @@ impl System for Concurrent {
             Op::State => return breaker.state().to_string(),
             Op::IsAvailable => return breaker.is_available().to_string(),
             Op::Config => return format!("{:?}", breaker.config()),
+            Op::Evidence => return show::evidence(&breaker.evidence()),
             Op::Stale => return breaker.stale().to_string(),
             Op::Allow(_) | Op::Done(..) | Op::Drop(_) => unreachable!("about a permit"),
         }

@@ -14,6 +14,7 @@ mod sequential;
 mod show;
 
 mod events;
+mod evidence;
 mod half_open;
 mod lease;
 mod overdue;

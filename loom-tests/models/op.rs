@@ -25,6 +25,7 @@ pub(crate) enum Op {
     IsAvailable,
     Config,
     Stale,
+    Evidence,
 }
 
 impl Op {

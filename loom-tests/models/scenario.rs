@@ -20,6 +20,7 @@ pub(crate) struct Scenario {
     threads: Vec<Vec<Op>>,
     after: Vec<Op>,
     heard: bool,
+    explained: bool,
     sees: Vec<&'static str>,
     lenient: Option<Lenient>,
     lenient_with_old_values: Option<Lenient>,
@@ -40,6 +41,7 @@ impl Scenario {
             threads: Vec::new(),
             after: Vec::new(),
             heard: false,
+            explained: false,
             sees: Vec::new(),
             lenient: None,
             lenient_with_old_values: None,
@@ -70,6 +72,12 @@ impl Scenario {
         self
     }
 
+    /// The breaker keeps records of its trips, which are part of the outcome.
+    pub(crate) fn explained(mut self) -> Self {
+        self.explained = true;
+        self
+    }
+
     /// Other outcomes than the sequential ones are legal too.
     pub(crate) fn lenient(mut self, reason: &'static str, allows: fn(&str) -> bool) -> Self {
         self.lenient = Some(Lenient { reason, allows });
@@ -95,6 +103,7 @@ impl Scenario {
 
     /// Explores the scenario on the breaker and compares.
     pub(crate) fn check(&self, name: &str, search: Search) {
+        cutout_checker::keep_records(self.explained);
         let expected = self.expected();
         assert!(
             !self.sees.is_empty(),
@@ -237,7 +246,11 @@ impl Scenario {
         let mut parts = vec![answers.join(" || ")];
         let look = |system: &mut S| {
             let looks = [Op::Snapshot, Op::IsAvailable, Op::Stale];
-            looks.map(|op| system.operate(&op)).join(", ")
+            let mut told = looks.map(|op| system.operate(&op)).join(", ");
+            if self.explained {
+                told = format!("{told}, {}", system.operate(&Op::Evidence));
+            }
+            told
         };
         parts.push(look(&mut system));
         if !self.after.is_empty() {

@@ -54,6 +54,7 @@ impl System for Sequential {
             Op::State => return model.state(now).to_string(),
             Op::IsAvailable => return model.is_available(now).to_string(),
             Op::Config => return format!("{:?}", model.config()),
+            Op::Evidence => return show::evidence(&model.evidence(now)),
             Op::Stale => return model.stale().to_string(),
             Op::Allow(_) | Op::Done(..) | Op::Drop(_) => unreachable!("about a permit"),
         }

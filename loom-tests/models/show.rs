@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::cutout::{Bucket, Counts, Event, Outcome, Rejected, Sample, Snapshot, State, Window};
+use crate::cutout::{
+    Bucket, Counts, Event, Evidence, Outcome, Rejected, Sample, Snapshot, State, Window,
+};
 
 pub(crate) fn permit(probe: bool, generation: u32) -> String {
     let kind = if probe { "probe" } else { "permit" };
@@ -47,6 +49,19 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
         }
     };
     text
+}
+
+/// `FailureRatio 1f 0t 0~ of 1, by force_open`, or `none`.
+pub(crate) fn evidence(evidence: &Evidence) -> String {
+    let trip = evidence.trip.as_ref();
+    let trip = trip.map(|trip| format!("{:?} {}", trip.cause, counts(&trip.counts)));
+    let operator = evidence.operator.as_ref();
+    let operator = operator.map(|operator| format!("by {}", operator.reason));
+    let told: Vec<_> = trip.into_iter().chain(operator).collect();
+    if told.is_empty() {
+        return "none".to_owned();
+    }
+    told.join(" and ")
 }
 
 /// `2f 1t 0~ of 4 at 10s`, by the age.

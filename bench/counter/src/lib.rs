@@ -165,6 +165,11 @@ pub fn relax() {
     thread::yield_now();
 }
 
+/// A breaker keeps records of its trips, as it does elsewhere.
+pub const fn keeps_records() -> bool {
+    true
+}
+
 /// Into how many shards the core divides threads. One: the time window's lines are not
 /// what is counted here.
 pub const fn shards() -> usize {

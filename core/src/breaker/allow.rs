@@ -121,10 +121,23 @@ impl<C: Clock> Breaker<C> {
     /// Counts a rejection.
     #[inline]
     pub(crate) fn reject(&self, word: Word, left: TimeLeft) -> Rejected {
-        if let Some(counters) = &self.counters {
-            counters.count_rejection(word.state());
+        let rejected = Rejected {
+            word,
+            left,
+            breaker: self.name_id(),
+        };
+        if let Some(watch) = &self.watch {
+            watch.rejected(rejected);
         }
-        Rejected { word, left }
+        rejected
+    }
+
+    /// The time left of the last lease of a half-open word.
+    pub(crate) fn lease_left(&self, word: Word, now: &Reading<'_, C>) -> TimeLeft {
+        let lease = self.engine.lease_of(word);
+        lease
+            .left(now.get())
+            .map_or(TimeLeft::UNKNOWN, TimeLeft::nanos)
     }
 
     /// Admission by a half-open word; `None` if it has moved meanwhile.
@@ -147,10 +160,11 @@ impl<C: Clock> Breaker<C> {
                 .start_probing(word, next, Cause::LeaseLost, now)
                 .map(Ok);
         }
-        // The quota must be the one that goes with the word.
+        let left = self.lease_left(word, now);
+        // Quota and lease must be those that go with the word.
         self.engine
             .is_current(word)
-            .then(|| Err(self.reject(word, TimeLeft::UNKNOWN)))
+            .then(|| Err(self.reject(word, left)))
     }
 
     /// Starts a half-open generation with its first probe; `None` if the word
@@ -179,7 +193,7 @@ impl<C: Clock> Breaker<C> {
             .lease()
             .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease));
         let granted = self.engine.publish_lease(from, to.generation(), lease)
-            && self.engine.word.try_move(from, to);
+            && self.engine.try_grant(from, to);
         granted.then_some(token)
     }
 }

@@ -6,17 +6,22 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::breaker::Breaker;
+#[cfg(feature = "std")]
+use crate::breaker::listener_set::ListenerSet;
 use crate::breaker::listeners::{Listener, Listeners, SlotListener};
-use crate::breaker::{Breaker, Name};
+use crate::breaker::name::Name;
+use crate::breaker::watch::{CallEvent, CallListener, Watch};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
+use crate::contract::evidence::Evidence;
 use crate::contract::outcome::Outcome;
 use crate::contract::snapshot::Snapshot;
 use crate::engine::Engine;
-use crate::engine::counters::Counters;
 use crate::engine::on_demand::OnDemand;
+use crate::engine::records::Records;
 use crate::engine::restore::{First, Room};
 use crate::engine::settings::Settings;
 use crate::engine::sync::AtomicU64;
@@ -49,6 +54,7 @@ pub struct Builder<C = SystemClock> {
     name: String,
     listeners: Vec<Listener>,
     slot_listeners: Vec<SlotListener>,
+    call_listeners: Vec<CallListener>,
     log: bool,
     totals: bool,
     restored: Option<Snapshot>,
@@ -80,6 +86,7 @@ impl<C: Clock> Builder<C> {
             name: String::new(),
             listeners: Vec::new(),
             slot_listeners: Vec::new(),
+            call_listeners: Vec::new(),
             log: false,
             totals: false,
             restored: None,
@@ -94,6 +101,7 @@ impl<C: Clock> Builder<C> {
             name: self.name,
             listeners: self.listeners,
             slot_listeners: self.slot_listeners,
+            call_listeners: self.call_listeners,
             log: self.log,
             totals: self.totals,
             restored: self.restored,
@@ -240,13 +248,56 @@ impl<C: Clock> Builder<C> {
     /// half-open breaker may have become free without a transition.
     ///
     /// That is when a probe passes and more have to, when one ends without a verdict,
-    /// and at each [`reconfigure`](Breaker::reconfigure), which may have raised the
-    /// quota. Together with the events this covers all that can end a rejection, but
-    /// for time: an open wait or a lease that runs out makes no call. It is called
-    /// after the slot is free, by the thread that freed it, several at once if need be;
-    /// panics are dealt with as those of a [`listener`](Self::listener).
+    /// and when a half-open breaker is [reconfigured](Breaker::reconfigure) to a larger quota. Together with
+    /// the events this covers all that can end a rejection, but for time: an open wait or a lease
+    /// that runs out makes no call. It is called after the slot is free, by the thread that freed it, or by one
+    /// that is still telling of an earlier one: as with events, it may call any method of its breaker, and
+    /// what that frees is told after it returns. Slots that become free at the same time may be told of
+    /// once. Panics are dealt with as those of a [`listener`](Self::listener).
     pub fn slot_listener(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
         self.slot_listeners.push(Box::new(listener));
+        self
+    }
+
+    /// Adds listeners that come and go while the breaker is in use.
+    #[cfg(feature = "std")]
+    pub fn listeners(mut self, listeners: &ListenerSet) -> Self {
+        self.listeners.push(listeners.listener());
+        self
+    }
+
+    /// Adds a listener for calls: it is told of every call that is settled, dropped or rejected, with
+    /// the breaker's name.
+    ///
+    /// It is the only user code on the way of a call, runs on the caller's thread, and its time is the
+    /// call's: to count calls use [`totals`](Self::totals), to act on transitions a [`listener`](Self::listener).
+    /// It is told before the outcome takes effect. It may call any method of the breaker; calls that it makes itself
+    /// are not told (without the `std` feature they are, and it must not make any). Panics are dealt with as those of a
+    /// [`listener`](Self::listener). Breakers without one pay nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Breaker, CallEvent, Outcome};
+    ///
+    /// let breaker = Breaker::builder()
+    ///     .name("search")
+    ///     .call_listener(|breaker, event| match event {
+    ///         CallEvent::Settled { report, .. } if report.outcome == Outcome::Failure => {
+    ///             eprintln!("{breaker}: a failure: {:?}", report.label);
+    ///         }
+    ///         CallEvent::Rejected(rejected) => eprintln!("{rejected}"),
+    ///         _ => {}
+    ///     })
+    ///     .build()?;
+    /// breaker.allow().unwrap().failure();
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn call_listener(
+        mut self,
+        listener: impl Fn(&str, &CallEvent) + Send + Sync + 'static,
+    ) -> Self {
+        self.call_listeners.push(Box::new(listener));
         self
     }
 
@@ -302,7 +353,11 @@ impl<C: Clock> Builder<C> {
             }
             None => First::closed(config, Word::before(0)),
         };
-        let generation = first.word.generation();
+        let (before, generation) = (first.word.previous_generation(), first.word.generation());
+        if first.evidence != Evidence::default() {
+            let texts = on_demand.texts_for_more();
+            texts.restore(before, generation, &first.evidence);
+        }
         let name: Box<str> = self.name.into();
         let heard = !(self.listeners.is_empty() && self.slot_listeners.is_empty());
         let listeners = (self.log || heard).then(|| {
@@ -321,10 +376,8 @@ impl<C: Clock> Builder<C> {
                 settings: Settings::new(config),
                 deadline: TaggedCell::new(generation, first.deadline.to_coarse().1),
                 leases: [0, 1].map(|_| TaggedCell::new(generation, 0)),
-                attempt: TaggedCell::new(
-                    first.word.previous_generation(),
-                    u64::from(first.attempt),
-                ),
+                attempt: TaggedCell::new(before, u64::from(first.attempt)),
+                records: Records::new(before, first.evidence.trip.as_ref()),
                 on_demand,
             },
             stale: AtomicU64::new(0),
@@ -332,8 +385,8 @@ impl<C: Clock> Builder<C> {
             start,
             clock: self.clock,
             listeners,
-            counters: self.totals.then(|| Box::new(Counters::new())),
-            name: (!name.is_empty()).then(|| Box::new(Name(name))),
+            watch: Watch::new(self.totals, name.clone(), self.call_listeners).map(Box::new),
+            name: (!name.is_empty()).then(|| Box::new(Name::new(name))),
         })
     }
 }

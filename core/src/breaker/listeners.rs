@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
+use crate::breaker::contain::contain;
 use crate::contract::event::Event;
 use crate::engine::sync::{AcqRel, AtomicU64, Relaxed, relax};
 use crate::engine::word::Word;
@@ -41,6 +42,8 @@ pub(crate) struct Listeners {
     unseen: AtomicU64,
     /// The generation whose event comes next; written by the thread that delivers.
     next: AtomicU64,
+    /// Slots that became free and are not told of yet. Who moves it from zero tells.
+    free_slots: AtomicU64,
     panics: AtomicU64,
 }
 
@@ -64,6 +67,7 @@ impl Listeners {
             early,
             unseen: AtomicU64::new(0),
             next: AtomicU64::new(u64::from(next_generation)),
+            free_slots: AtomicU64::new(0),
             panics: AtomicU64::new(0),
         }
     }
@@ -112,27 +116,27 @@ impl Listeners {
             log.recent.force_push(event.clone());
         }
         for listener in &self.listeners {
-            self.contain(|| listener(&self.name, event));
+            contain(|| listener(&self.name, event), &self.panics);
         }
     }
 
     /// Tells those who wait for a slot. It is no event: it has no order and no content.
+    ///
+    /// Whoever finds nobody telling does it, for all: so a listener that frees a slot itself finds its
+    /// own thread telling already, and is told again after it returns.
     pub(crate) fn tell_slot_free(&self) {
-        for listener in &self.slot_listeners {
-            self.contain(listener);
+        // Acquire and Release: who tells sees the slots of those who leave it to it. They pair with
+        // each other.
+        if self.slot_listeners.is_empty() || self.free_slots.fetch_add(1, AcqRel) > 0 {
+            return;
         }
-    }
-
-    #[cfg(feature = "std")]
-    fn contain(&self, listener: impl FnOnce()) {
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(listener)).is_err() {
-            self.panics.fetch_add(1, Relaxed);
+        let mut seen = 1;
+        while seen > 0 {
+            for listener in &self.slot_listeners {
+                contain(listener, &self.panics);
+            }
+            seen = self.free_slots.fetch_sub(seen, AcqRel) - seen;
         }
-    }
-
-    #[cfg(not(feature = "std"))]
-    fn contain(&self, listener: impl FnOnce()) {
-        listener();
     }
 
     pub(crate) fn panics(&self) -> u64 {

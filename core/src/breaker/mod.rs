@@ -5,10 +5,15 @@ pub(crate) mod breaker_ref;
 pub(crate) mod builder;
 mod call;
 mod call_async;
+mod contain;
+mod evidence;
 pub(crate) mod fallback;
 pub(crate) mod guard;
+#[cfg(feature = "std")]
+pub(crate) mod listener_set;
 mod listeners;
 pub(crate) mod manual_clock;
+pub(crate) mod name;
 pub(crate) mod nested;
 mod operate;
 mod overdue;
@@ -16,6 +21,7 @@ pub(crate) mod permit;
 mod refusal;
 pub(crate) mod rejected;
 pub(crate) mod settle;
+pub(crate) mod watch;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -26,17 +32,20 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
 use crate::breaker::listeners::Listeners;
+use crate::breaker::name::{Name, NameId};
 use crate::breaker::rejected::TimeLeft;
+use crate::breaker::watch::Watch;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::Config;
 use crate::contract::deadline::Deadline;
 use crate::contract::event::Event;
+use crate::contract::evidence::Threshold;
+use crate::contract::label::Label;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
 use crate::contract::totals::Totals;
 use crate::engine::Engine;
-use crate::engine::counters::Counters;
 use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
 use crate::engine::word::Word;
 
@@ -88,12 +97,9 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) start: u64,
     pub(crate) clock: C,
     pub(crate) listeners: Option<Box<Listeners>>,
-    pub(crate) counters: Option<Box<Counters>>,
+    pub(crate) watch: Option<Box<Watch>>,
     pub(crate) name: Option<Box<Name>>,
 }
-
-/// A name that is there, behind a thin pointer.
-pub(crate) struct Name(pub(crate) Box<str>);
 
 // All shared state is atomic and each step leaves it whole, so a panic
 // anywhere leaves nothing half-done to see.
@@ -103,7 +109,7 @@ impl<C: UnwindSafe> UnwindSafe for Breaker<C> {}
 impl<C> Breaker<C> {
     /// The name given at build, empty by default.
     pub fn name(&self) -> &str {
-        self.name.as_ref().map_or("", |name| &name.0)
+        self.name.as_ref().map_or("", |name| name.as_str())
     }
 
     /// The current generation: the number of the state period, modulo 2^22.
@@ -118,9 +124,8 @@ impl<C> Breaker<C> {
 
     /// How often a listener has panicked.
     pub fn listener_panics(&self) -> u64 {
-        self.listeners
-            .as_ref()
-            .map_or(0, |listeners| listeners.panics())
+        let listeners = self.listeners.as_ref().map_or(0, |told| told.panics());
+        listeners + self.watch.as_ref().map_or(0, |watch| watch.panics())
     }
 
     /// The last 64 transitions, oldest first, if the breaker was built with
@@ -137,7 +142,7 @@ impl<C> Breaker<C> {
     /// How many calls ended how, rejections and transitions, since the breaker was
     /// built with [`totals`](crate::Builder::totals); otherwise none.
     pub fn totals(&self) -> Option<Totals> {
-        self.counters.as_ref().map(|counters| counters.totals())
+        self.watch.as_ref()?.totals()
     }
 
     /// The config in force. Durations above 584 years read as that long.
@@ -253,6 +258,7 @@ impl<C: Clock> Breaker<C> {
             state: word.state(),
             generation: word.generation(),
             cause: None,
+            evidence: self.engine.evidence_of(word, now.get()),
             remaining: None,
             attempt: self.engine.attempt_of(word),
             probes_out: 0,
@@ -292,6 +298,12 @@ impl<C: Clock> Breaker<C> {
         Some(snapshot)
     }
 
+    /// Under which number the name is found by rejections.
+    #[inline]
+    pub(crate) fn name_id(&self) -> NameId {
+        self.name.as_ref().map_or(NameId::NONE, |name| name.id())
+    }
+
     /// Tells listeners and log of a transition; for the thread that made it.
     pub(crate) fn emit(
         &self,
@@ -302,8 +314,32 @@ impl<C: Clock> Breaker<C> {
         counts: Counts,
         now: &Reading<'_, C>,
     ) {
-        if let Some(counters) = &self.counters {
-            counters.count_transition(to.state(), cause);
+        let matched = Match {
+            cause,
+            counts,
+            threshold: None,
+            label: None,
+        };
+        self.emit_match(from, to, matched, reason, now);
+    }
+
+    /// As [`emit`](Self::emit), with what a rule has asked for and the label of the outcome.
+    pub(crate) fn emit_match(
+        &self,
+        from: Word,
+        to: Word,
+        matched: Match,
+        reason: Option<Arc<str>>,
+        now: &Reading<'_, C>,
+    ) {
+        let Match {
+            cause,
+            counts,
+            threshold,
+            label,
+        } = matched;
+        if let Some(watch) = &self.watch {
+            watch.transition(to.state(), cause);
         }
         if let Some(listeners) = &self.listeners {
             listeners.publish(Event {
@@ -314,6 +350,8 @@ impl<C: Clock> Breaker<C> {
                 reason,
                 at: Duration::from_nanos(now.get()),
                 counts,
+                threshold,
+                label: label.map(|label| Arc::from(label.as_str())),
             });
         }
     }
@@ -324,6 +362,15 @@ impl<C: Clock> Breaker<C> {
             listeners.tell_slot_free();
         }
     }
+}
+
+/// What a rule or a probe's verdict has found.
+#[derive(Clone, Copy)]
+pub(crate) struct Match {
+    pub(crate) cause: Cause,
+    pub(crate) counts: Counts,
+    pub(crate) threshold: Option<Threshold>,
+    pub(crate) label: Option<Label>,
 }
 
 /// The time left of a wait. An open wait that never ends is endless; of a

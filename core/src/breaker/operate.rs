@@ -8,6 +8,7 @@ use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::config::{Config, Window};
 use crate::contract::deadline::Deadline;
 use crate::contract::error::ConfigError;
+use crate::contract::evidence::Moment;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
 use crate::engine::sync::{AcqRel, Relaxed, Release, relax};
@@ -67,10 +68,11 @@ impl<C: Clock> Breaker<C> {
                 continue;
             };
             let to = action(from, recorder);
-            if self.engine.word.try_move(from, to) {
+            if self.engine.try_enter(from, to) {
                 if let Some(deadline) = deadline {
                     self.engine.refine_deadline(to, deadline);
                 }
+                self.engine.record_order(to, Moment::at(now.get()), &reason);
                 self.emit(from, to, Cause::Operator, Some(reason), counts, now);
                 return;
             }
@@ -100,13 +102,16 @@ impl<C: Clock> Breaker<C> {
         {
             relax();
         }
+        // Only who has the turn changes the config.
+        let quota = self.engine.terms(self.engine.word.load()).max_probes();
         let moved = self.switch_side(&config, &now);
         self.reconfigurations.fetch_add(1, Release);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
-        // The quota of probes may be a larger one.
-        self.tell_slot_free();
+        if config.max_probes > quota && self.engine.word.load().state() == State::HalfOpen {
+            self.tell_slot_free();
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What a call would be told, without asking for admission.
 
-use crate::breaker::rejected::{Rejected, TimeLeft};
+use crate::breaker::rejected::Rejected;
 use crate::breaker::{Breaker, Reading, time_left};
 use crate::contract::clock::Clock;
 use crate::contract::state::State;
@@ -45,12 +45,16 @@ impl<C: Clock> Breaker<C> {
                 State::HalfOpen => {
                     let granted = word.half_open().out < self.engine.terms(word).max_probes()
                         || self.engine.lease_of(word).is_over(now.get());
-                    (!granted).then_some(TimeLeft::UNKNOWN)
+                    (!granted).then(|| self.lease_left(word, &now))
                 }
             };
             // Quota and lease must be those that go with the word.
             if self.engine.is_current(word) {
-                return left.map(|left| Rejected { word, left });
+                return left.map(|left| Rejected {
+                    word,
+                    left,
+                    breaker: self.name_id(),
+                });
             }
         }
     }

@@ -1,20 +1,24 @@
 //! The typed errors of a refused call.
 
+use alloc::sync::Arc;
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 
+use crate::breaker::name::NameId;
 use crate::breaker::nested::remember;
 use crate::contract::state::{Cause, State};
 use crate::engine::word::Word;
 
 /// Why a call was not admitted.
 ///
-/// Two words, which are taken apart when they are asked: most rejections never are.
+/// Three words, which are taken apart when they are asked: most rejections never are. What the
+/// window held when the breaker opened, and more, [`Breaker::evidence_for`](crate::Breaker::evidence_for) tells.
 #[derive(Clone, Copy)]
 pub struct Rejected {
     pub(crate) word: Word,
     pub(crate) left: TimeLeft,
+    pub(crate) breaker: NameId,
 }
 
 /// The time left, in nanoseconds.
@@ -52,10 +56,20 @@ impl Rejected {
         self.word.cause()
     }
 
+    /// The name of the breaker that rejected the call, if it has one and is there still.
+    ///
+    /// Without the `std` feature, none.
+    pub fn breaker_name(&self) -> Option<Arc<str>> {
+        self.breaker.name()
+    }
+
     /// The time until a call may be admitted again.
     ///
-    /// `None` when no clock can tell: all probe slots of a half-open breaker
-    /// are taken, or an operator forced it open without an end.
+    /// Of a half-open breaker whose probes are all out it is the time until their last lease ends: a
+    /// slot may become free any moment before, and is free by then.
+    ///
+    /// `None` when no clock can tell: the probes have no lease, or an operator forced the breaker open
+    /// without an end.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.left.duration()
     }
@@ -68,8 +82,15 @@ impl Rejected {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "circuit breaker is {} ({})", self.state(), self.cause())?;
+        f.write_str("circuit breaker")?;
+        if let Some(name) = self.breaker_name() {
+            write!(f, " `{name}`")?;
+        }
+        write!(f, " is {} ({})", self.state(), self.cause())?;
         match (self.state(), self.retry_after()) {
+            (State::HalfOpen, Some(left)) => {
+                write!(f, "; all probes are out, the last for {left:.1?} at most")
+            }
             (_, Some(left)) => write!(f, "; retry in {left:.1?}"),
             (State::HalfOpen, None) => f.write_str("; all probes are out, their outcome decides"),
             (_, None) => f.write_str("; until an operator ends it"),
@@ -81,7 +102,7 @@ impl fmt::Display for Rejected {
 impl PartialEq for Rejected {
     fn eq(&self, other: &Self) -> bool {
         let asked = |rejected: &Self| (rejected.state(), rejected.cause(), rejected.generation());
-        asked(self) == asked(other) && self.left == other.left
+        asked(self) == asked(other) && self.left == other.left && self.breaker == other.breaker
     }
 }
 
@@ -90,6 +111,7 @@ impl Eq for Rejected {}
 impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rejected")
+            .field("breaker", &self.breaker_name())
             .field("state", &self.state())
             .field("cause", &self.cause())
             .field("retry_after", &self.retry_after())

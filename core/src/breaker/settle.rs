@@ -1,16 +1,17 @@
 //! What a permit's outcome does.
 
 use crate::breaker::permit::Token;
-use crate::breaker::{Breaker, Reading};
+use crate::breaker::{Breaker, Match, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::deadline::Deadline;
+use crate::contract::evidence::Moment;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::state::{Cause, State};
 use crate::engine::Recording;
 use crate::engine::by_time::Judgement;
-use crate::engine::counters::Ending;
 use crate::engine::in_flight::Return;
+use crate::engine::records::TripRecord;
 use crate::engine::settings::Terms;
 use crate::engine::sync::Relaxed;
 use crate::engine::window::count::Kind;
@@ -43,7 +44,7 @@ impl<C: Clock> Breaker<C> {
     #[inline(always)]
     pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
         // Known when it is compiled, for all who say no more than the outcome.
-        if report.elapsed.is_none() && report.retry_after.is_none() {
+        if report.elapsed.is_none() && report.retry_after.is_none() && report.label.is_none() {
             return self.settle_as(token, report.outcome);
         }
         self.settle_report(token, report)
@@ -55,8 +56,8 @@ impl<C: Clock> Breaker<C> {
     /// the compiler chooses not to inline it, and no CAS waits for a report to be stored.
     #[inline]
     fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
-        if let Some(counters) = &self.counters {
-            counters.count_ending(Ending::of(outcome), token.stamp().is_probe());
+        if let Some(watch) = &self.watch {
+            watch.settled(outcome, token.stamp().is_probe());
         }
         let success = outcome.is_alive();
         let word = self.engine.word.load();
@@ -88,8 +89,8 @@ impl<C: Clock> Breaker<C> {
 
     #[inline(never)]
     fn settle_report(&self, token: Token, report: Report) -> Settled {
-        if let Some(counters) = &self.counters {
-            counters.count_ending(Ending::of(report.outcome), token.stamp().is_probe());
+        if let Some(watch) = &self.watch {
+            watch.settled(report, token.stamp().is_probe());
         }
         self.settle_by_state(token, Ok(report))
     }
@@ -144,8 +145,8 @@ impl<C: Clock> Breaker<C> {
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token, dropped: Dropped) {
-        if let Some(counters) = &self.counters {
-            counters.count_ending(Ending::ABANDONED, token.stamp().is_probe());
+        if let Some(watch) = &self.watch {
+            watch.abandoned(token.stamp().is_probe());
         }
         self.settle_by_state(token, Err(dropped));
     }
@@ -238,8 +239,9 @@ impl<C: Clock> Breaker<C> {
     ) -> Option<Settled> {
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(self.engine.terms(word).recorder());
+            let matched = self.match_of(word, cause, counts, settling);
             return self.engine.word.try_move(word, to).then(|| {
-                self.emit(word, to, cause, None, counts, settling.now);
+                self.emit_match(word, to, matched, None, settling.now);
                 Settled::WouldTrip
             });
         }
@@ -331,12 +333,36 @@ impl<C: Clock> Breaker<C> {
         let now = settling.now;
         let deadline = Deadline::after(now.get(), wait);
         let to = from.to_open(cause, deadline);
-        if !self.engine.word.try_move(from, to) {
+        let matched = self.match_of(from, cause, counts, settling);
+        if !self.engine.try_enter(from, to) {
             return false;
         }
         self.engine.refine_deadline(to, deadline);
-        self.emit(from, to, cause, None, counts, now);
+        let record = TripRecord {
+            cause,
+            at: Moment::at(now.get()),
+            counts,
+            threshold: matched.threshold,
+        };
+        self.engine.record_trip(to, record, matched.label);
+        self.emit_match(from, to, matched, None, now);
         true
+    }
+
+    /// A match of a rule of the config that goes with `word`, by the outcome that is settled.
+    fn match_of(
+        &self,
+        word: Word,
+        cause: Cause,
+        counts: Counts,
+        settling: &Settling<'_, C>,
+    ) -> Match {
+        Match {
+            cause,
+            counts,
+            threshold: self.engine.terms(word).rules().threshold(cause),
+            label: settling.report.label,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
+use crate::contract::evidence::Threshold;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
 
@@ -26,4 +27,8 @@ pub struct Event {
     /// What the window held when it happened, the outcome that made it
     /// happen included. Zero where the state before has no window.
     pub counts: Counts,
+    /// What the rule asked for, if the cause is a rule.
+    pub threshold: Option<Threshold>,
+    /// The [`Label`](crate::Label) of the outcome that made it happen, if it was given one.
+    pub label: Option<Arc<str>>,
 }

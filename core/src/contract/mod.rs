@@ -5,6 +5,8 @@ pub(crate) mod config;
 pub(crate) mod deadline;
 pub(crate) mod error;
 pub(crate) mod event;
+pub(crate) mod evidence;
+pub(crate) mod label;
 pub(crate) mod outcome;
 pub(crate) mod rules;
 pub(crate) mod score;

@@ -2,6 +2,7 @@
 
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait};
+use crate::contract::evidence::Threshold;
 use crate::contract::outcome::Counts;
 use crate::contract::state::Cause;
 
@@ -39,6 +40,17 @@ impl Rules {
         .into_iter()
         .find(|&(_, part, ratio)| ratio > 0.0 && reaches(part, counts.samples, ratio))
         .map(|(cause, ..)| cause)
+    }
+
+    /// What the rule asks for that is this cause; `None` if the cause is no rule.
+    pub(crate) fn threshold(&self, cause: Cause) -> Option<Threshold> {
+        match cause {
+            Cause::ConsecutiveFailures => Some(Threshold::Failures(self.consecutive_failures)),
+            Cause::FailureRatio => Some(Threshold::ratio(self.failure_ratio)),
+            Cause::TimeoutRatio => Some(Threshold::ratio(self.timeout_ratio)),
+            Cause::SlowRatio => Some(Threshold::ratio(self.slow_ratio)),
+            _ => None,
+        }
     }
 
     /// The least number of bad outcomes among `size` at which a ratio rule can

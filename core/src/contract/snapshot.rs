@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::contract::config::Window;
+use crate::contract::evidence::Evidence;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::state::{Cause, State};
 
@@ -18,6 +19,8 @@ pub struct Snapshot {
     pub generation: u32,
     /// What opened the breaker; `None` unless it is open, half-open or forced open.
     pub cause: Option<Cause>,
+    /// Why it is not closed; see [`Breaker::evidence`](crate::Breaker::evidence).
+    pub evidence: Evidence,
     /// The time left until a probe may be admitted, `None` unless the breaker
     /// is open, or forced open with an end.
     pub remaining: Option<Duration>,

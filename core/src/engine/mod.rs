@@ -6,6 +6,7 @@ pub(crate) mod field;
 pub(crate) mod in_flight;
 pub(crate) mod lines;
 pub(crate) mod on_demand;
+pub(crate) mod records;
 pub(crate) mod restore;
 pub(crate) mod settings;
 pub(crate) mod sync;
@@ -20,6 +21,7 @@ use crate::contract::deadline::Deadline;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::state::{Cause, State};
 use crate::engine::on_demand::OnDemand;
+use crate::engine::records::Records;
 use crate::engine::settings::{Settings, Terms};
 use crate::engine::sync::{AtomicU64, Backoff};
 use crate::engine::tagged_cell::TaggedCell;
@@ -46,6 +48,8 @@ pub(crate) struct Engine {
     /// The re-open attempt of a half-open generation, for the open one that
     /// may follow; there before the word leaves it.
     pub(crate) attempt: TaggedCell,
+    /// What opened the breaker.
+    pub(crate) records: Records,
     pub(crate) on_demand: OnDemand,
 }
 

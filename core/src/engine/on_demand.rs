@@ -6,6 +6,7 @@ use once_cell::race::OnceBox;
 
 use crate::contract::config::{Config, Window};
 use crate::engine::in_flight::InFlight;
+use crate::engine::records::Texts;
 use crate::engine::window::count::{Far, NEAR_SIZE};
 use crate::engine::window::time::Timeline;
 
@@ -17,6 +18,7 @@ pub(crate) struct OnDemand(OnceBox<Parts>);
 struct Parts {
     far: Far,
     timeline: OnceBox<Timeline>,
+    texts: Texts,
     in_flight: OnceBox<InFlight>,
 }
 
@@ -44,6 +46,16 @@ impl OnDemand {
     #[inline]
     pub(crate) fn far(&self) -> Option<&Far> {
         self.0.get().map(|parts| &parts.far)
+    }
+
+    /// The texts of the records, if there has been one.
+    pub(crate) fn texts(&self) -> Option<&Texts> {
+        self.0.get().map(|parts| &parts.texts)
+    }
+
+    /// The texts of the records, for one more.
+    pub(crate) fn texts_for_more(&self) -> &Texts {
+        &self.parts().texts
     }
 
     /// The calls in flight, if they have ever been counted while they are.

@@ -6,6 +6,7 @@ use core::time::Duration;
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, Window};
 use crate::contract::deadline::Deadline;
+use crate::contract::evidence::Evidence;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::rules;
 use crate::contract::snapshot::Snapshot;
@@ -20,6 +21,8 @@ pub(crate) struct First {
     pub(crate) deadline: Deadline,
     /// The attempt of the half-open generation that the first one is said to follow.
     pub(crate) attempt: u32,
+    /// What opened the breaker.
+    pub(crate) evidence: Evidence,
 }
 
 impl First {
@@ -32,6 +35,7 @@ impl First {
             word,
             deadline: Deadline::NEVER,
             attempt: 0,
+            evidence: Evidence::default(),
         }
     }
 
@@ -59,13 +63,17 @@ impl First {
                 let word = before.to_observe_only(recorder(config));
                 Self::at_rest(room.refilled(config, snapshot, passed, word))
             }
-            State::Disabled => Self::at_rest(before.to_disabled()),
+            State::Disabled => Self {
+                evidence: snapshot.evidence.older(passed),
+                ..Self::at_rest(before.to_disabled())
+            },
             State::ForcedOpen => {
                 let deadline = snapshot.remaining.map_or(Deadline::NEVER, after);
                 Self {
                     word: before.to_forced_open(deadline),
                     deadline,
                     attempt: 0,
+                    evidence: snapshot.evidence.older(passed),
                 }
             }
             State::Open | State::HalfOpen => {
@@ -84,10 +92,12 @@ impl First {
                     _ => snapshot.remaining.unwrap_or(Duration::MAX),
                 };
                 let deadline = after(left.min(Duration::from_nanos(longest)));
+                let word = before.to_open(cause, deadline);
                 Self {
-                    word: before.to_open(cause, deadline),
+                    word,
                     deadline,
                     attempt: attempt - u32::from(failed_probe),
+                    evidence: snapshot.evidence.older(passed).of_outage(word.cause()),
                 }
             }
         }

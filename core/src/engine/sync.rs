@@ -25,6 +25,13 @@ mod imp {
     }
 }
 
+/// A breaker keeps records of its trips. A model of something else leaves them out, since each cell
+/// that is written makes its search longer.
+#[cfg(not(cutout_checked))]
+pub(crate) const fn keeps_records() -> bool {
+    true
+}
+
 #[cfg(not(cutout_checked))]
 mod threads {
     /// The most shards that are worth their memory.
@@ -85,6 +92,8 @@ use cutout_checker as threads;
 
 pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 pub(crate) use imp::{AtomicU64, relax};
+#[cfg(cutout_checked)]
+pub(crate) use threads::keeps_records;
 pub(crate) use threads::{shard, shards};
 
 /// Pauses after a lost CAS: 16 spins, then 32 each time, so that the winner gets on with

@@ -21,6 +21,12 @@ impl TaggedCell {
         Self(AtomicU64::new(pack(generation, value)))
     }
 
+    /// Which generation the value belongs to.
+    pub(crate) fn generation(&self) -> u32 {
+        // Acquire: as in `get`.
+        TAG.get(self.0.load(Acquire)) as u32
+    }
+
     /// The value of `generation`.
     #[inline]
     pub(crate) fn get(&self, generation: u32) -> Option<u64> {

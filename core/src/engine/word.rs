@@ -184,6 +184,11 @@ impl Word {
         (self.generation() + 1) % Self::GENERATIONS
     }
 
+    /// How many generations `to` is after `from`.
+    pub(crate) const fn distance(from: u32, to: u32) -> u32 {
+        to.wrapping_sub(from) % Self::GENERATIONS
+    }
+
     pub(crate) const fn previous_generation(self) -> u32 {
         self.generation().wrapping_sub(1) % Self::GENERATIONS
     }

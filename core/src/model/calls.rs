@@ -58,7 +58,13 @@ impl Model {
             Mode::ForcedOpen(deadline) => {
                 Err(self.rejected(Cause::Operator, Some(deadline.left(at))))
             }
-            Mode::HalfOpen(opened, _) => Err(self.rejected(opened.cause, None)),
+            Mode::HalfOpen(opened, probes) => {
+                let left = probes
+                    .leased_until
+                    .time()
+                    .map(|time| time.saturating_sub(at));
+                Err(self.rejected(opened.cause, left))
+            }
         }
     }
 
@@ -161,7 +167,7 @@ impl Model {
             outcome: report.outcome,
             slow,
         });
-        self.enter_window(sample, 1, report.retry_after, at)
+        self.enter_window(sample, 1, report, at)
     }
 
     /// So many outcomes of a kind enter the window, and the rules are evaluated.
@@ -169,7 +175,7 @@ impl Model {
         &mut self,
         sample: Sample,
         how_many: u32,
-        retry_after: Option<Duration>,
+        report: Report,
         at: Duration,
     ) -> Settled {
         let tick = self.tick(at);
@@ -184,14 +190,14 @@ impl Model {
         };
         if let Mode::ObserveOnly(_) = self.mode {
             let empty = Held::nothing(self.config.window);
-            self.enter(Mode::ObserveOnly(empty), rule, None, at);
+            self.enter_by_outcome(Mode::ObserveOnly(empty), rule, report.label, at);
             return Settled::WouldTrip;
         }
         let opened = Opened {
             cause: rule,
             attempt: 0,
         };
-        self.open(opened, retry_after, at);
+        self.open(opened, report, at);
         Settled::Tripped
     }
 
@@ -235,7 +241,7 @@ impl Model {
         };
         if let Some(cause) = verdict {
             let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);
-            self.open(Opened { cause, attempt }, report.retry_after, at);
+            self.open(Opened { cause, attempt }, report, at);
             return Settled::Reopened;
         }
 
@@ -246,7 +252,11 @@ impl Model {
                 // No verdict: the wait does not grow, and no one may set it.
                 let cause = Cause::ProbesInconclusive;
                 let attempt = opened.attempt;
-                self.open(Opened { cause, attempt }, None, at);
+                let unasked = Report {
+                    retry_after: None,
+                    ..report
+                };
+                self.open(Opened { cause, attempt }, unasked, at);
                 return Settled::Reopened;
             }
             self.mode = Mode::HalfOpen(opened, probes);
@@ -264,8 +274,8 @@ impl Model {
     }
 
     /// Opens for as long as the upstream `asked` for, or else for the config's wait.
-    fn open(&mut self, opened: Opened, asked: Option<Duration>, at: Duration) {
-        let wait = match asked {
+    fn open(&mut self, opened: Opened, report: Report, at: Duration) {
+        let wait = match report.retry_after {
             Some(wait) => saturating_nanos(wait),
             None => open_wait(
                 &self.config.open_wait,
@@ -274,10 +284,10 @@ impl Model {
                 self.next_generation(),
             ),
         };
-        self.enter(
+        self.enter_by_outcome(
             Mode::Open(opened, Deadline::after(at, wait)),
             opened.cause,
-            None,
+            report.label,
             at,
         );
     }

@@ -42,11 +42,14 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
+use crate::breaker::name::NameId;
 use crate::breaker::rejected::{Rejected, TimeLeft};
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Window};
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
+use crate::contract::evidence::{Evidence, Moment, OperatorAction, Trip};
+use crate::contract::label::{Label, cut};
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::snapshot::{Bucket, Snapshot};
@@ -71,6 +74,7 @@ pub struct Model {
     start: u64,
     generation: u32,
     mode: Mode,
+    why: Why,
     stale: u64,
     events: Vec<Event>,
     /// The latest tick of a time window in which an outcome came: a clock that steps back
@@ -90,6 +94,13 @@ enum Mode {
     ForcedOpen(Deadline),
     Disabled,
     ObserveOnly(Held),
+}
+
+/// What is told of why the breaker is not closed.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Why {
+    trip: Option<(Moment, Trip)>,
+    operator: Option<(Moment, Arc<str>)>,
 }
 
 /// Why the breaker is open, and how often it has opened again since it was
@@ -149,6 +160,7 @@ impl Model {
             start,
             generation: 0,
             mode: Mode::Closed(Held::nothing(config.window)),
+            why: Why::default(),
             stale: 0,
             events: Vec::new(),
             newest: 0,
@@ -199,6 +211,12 @@ impl Model {
                 Mode::Open(opened, open_for(left.saturating_sub(passed)))
             }
         };
+        let told = snapshot.evidence.older(passed);
+        model.why = match snapshot.state {
+            State::Closed | State::ObserveOnly => Why::default(),
+            State::Open | State::HalfOpen => Why::restored(told.of_outage(opened.cause)),
+            State::ForcedOpen | State::Disabled => Why::restored(told),
+        };
         Ok(model)
     }
 
@@ -206,6 +224,17 @@ impl Model {
     fn restored_window(&self, snapshot: &Snapshot, passed: Duration) -> Held {
         Held::restored(&self.config, snapshot, passed)
             .unwrap_or_else(|| Held::nothing(self.config.window))
+    }
+}
+
+impl Why {
+    fn restored(told: Evidence) -> Self {
+        Self {
+            trip: told.trip.map(|trip| (Moment::before(trip.age), trip)),
+            operator: told
+                .operator
+                .map(|operator| (Moment::before(operator.age), operator.reason)),
+        }
     }
 }
 
@@ -237,6 +266,56 @@ impl Model {
         self.enter_after(self.counts(at), next, cause, reason, at);
     }
 
+    /// As [`enter`](Self::enter), by a rule that matches or a probe's verdict.
+    fn enter_by_outcome(&mut self, next: Mode, cause: Cause, label: Option<Label>, at: Duration) {
+        self.enter(next, cause, None, at);
+        let threshold = rules::Rules::of(&self.config).threshold(cause);
+        let label = label.map(|label| Arc::from(label.as_str()));
+        if let Some(event) = self.events.last_mut() {
+            event.threshold = threshold;
+            event.label.clone_from(&label);
+        }
+        if let Some((_, trip)) = &mut self.why.trip {
+            trip.threshold = trip.threshold.or(threshold);
+            trip.label = label.or(trip.label.take());
+        }
+    }
+
+    /// What is told of the state that follows.
+    fn explain(
+        &mut self,
+        next: State,
+        cause: Cause,
+        reason: Option<&Arc<str>>,
+        counts: Counts,
+        at: Duration,
+    ) {
+        let moment = Moment::at(saturating_nanos(at));
+        match next {
+            State::Closed | State::ObserveOnly => self.why = Why::default(),
+            State::Open => {
+                self.why.operator = None;
+                self.why.trip.get_or_insert_with(|| {
+                    let trip = Trip {
+                        cause,
+                        age: Duration::ZERO,
+                        counts,
+                        threshold: None,
+                        label: None,
+                    };
+                    (moment, trip)
+                });
+            }
+            State::HalfOpen => {}
+            State::ForcedOpen | State::Disabled => {
+                self.why.operator = reason.map(|reason| {
+                    let kept = cut(reason, OperatorAction::MAX_REASON);
+                    (moment, kept.into())
+                });
+            }
+        }
+    }
+
     /// As [`enter`](Self::enter), the window having held so much.
     fn enter_after(
         &mut self,
@@ -247,6 +326,7 @@ impl Model {
         at: Duration,
     ) {
         let generation = self.next_generation();
+        self.explain(next.name(), cause, reason.as_ref(), counts, at);
         self.events.push(Event {
             generation,
             from: self.mode.name(),
@@ -255,6 +335,8 @@ impl Model {
             reason,
             at,
             counts,
+            threshold: None,
+            label: None,
         });
         self.generation = generation;
         self.mode = next;
@@ -358,5 +440,9 @@ fn rejection(state: State, cause: Cause, left: TimeLeft, generation: u32) -> Rej
         State::ForcedOpen => before.to_forced_open(crate::contract::deadline::Deadline::NEVER),
         _ => before.to_open(cause, crate::contract::deadline::Deadline::NEVER),
     };
-    Rejected { word, left }
+    Rejected {
+        word,
+        left,
+        breaker: NameId::NONE,
+    }
 }

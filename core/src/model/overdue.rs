@@ -45,14 +45,14 @@ impl Model {
         let overdue = in_flight - self.flights.started.len();
         match self.config.window {
             Window::Time { .. } if overdue > 0 => {
-                self.enter_window(sample, overdue as u32, None, at);
+                self.enter_window(sample, overdue as u32, sample.outcome.into(), at);
             }
             Window::Time { .. } => {}
             Window::Count(_) => {
                 let generation = self.generation;
                 for _ in 0..overdue {
                     if self.generation == generation {
-                        self.enter_window(sample, 1, None, at);
+                        self.enter_window(sample, 1, sample.outcome.into(), at);
                     }
                 }
             }

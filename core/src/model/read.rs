@@ -75,6 +75,7 @@ impl Model {
             state: self.state(now),
             generation: self.generation,
             cause: None,
+            evidence: self.evidence(now),
             remaining: None,
             attempt: 0,
             probes_out: 0,
@@ -123,6 +124,25 @@ impl Model {
             Mode::Disabled => {}
         }
         snapshot
+    }
+
+    /// Why it is not closed.
+    pub fn evidence(&self, now: u64) -> Evidence {
+        let now = saturating_nanos(self.since_start(now));
+        Evidence {
+            trip: self.why.trip.as_ref().map(|(moment, trip)| Trip {
+                age: moment.age(now),
+                ..trip.clone()
+            }),
+            operator: self
+                .why
+                .operator
+                .as_ref()
+                .map(|(moment, reason)| OperatorAction {
+                    age: moment.age(now),
+                    reason: Arc::clone(reason),
+                }),
+        }
     }
 
     /// The transitions since the last time this was asked, oldest first.

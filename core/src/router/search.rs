@@ -208,7 +208,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
 /// can tell when: later than any wait. An endless wait is later still.
 fn end(rejected: &Rejected) -> (bool, Duration) {
     match (rejected.state(), rejected.retry_after()) {
-        (State::HalfOpen, None) => (true, Duration::ZERO),
+        (State::HalfOpen, _) => (true, Duration::ZERO),
         (_, Some(left)) if left < Duration::MAX => (false, left),
         _ => (true, Duration::MAX),
     }

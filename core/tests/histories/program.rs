@@ -149,5 +149,6 @@ fn report(random: &mut Random) -> Report {
         elapsed: random.one_in(4).then_some(WAIT),
         // Zero lets a probe in at once, with no clock that has to move.
         retry_after: random.one_in(2).then_some(Duration::ZERO),
+        label: None,
     }
 }

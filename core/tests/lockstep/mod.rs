@@ -37,6 +37,7 @@ pub(crate) struct Held {
 macro_rules! settle {
     ($permit:expr, $report:expr) => {
         match ($report.outcome, $report.elapsed, $report.retry_after) {
+            _ if $report.label.is_some() => $permit.done($report),
             (Outcome::Success, None, None) => $permit.success(),
             (Outcome::Failure, None, None) => $permit.failure(),
             (Outcome::Timeout, None, None) => $permit.timeout(),
@@ -271,6 +272,7 @@ impl Lockstep {
         assert_eq!(breaker.generation(), model.generation(), "generation");
         assert_eq!(breaker.is_available(), model.is_available(now), "available");
         assert_eq!(breaker.refusal(), model.refusal(now), "refusal");
+        assert_eq!(breaker.evidence(), model.evidence(now), "evidence");
         let snapshot = model.snapshot(now, self.clock.unix_time());
         assert_eq!(breaker.snapshot(), snapshot, "snapshot");
         assert_eq!(breaker.stale(), model.stale(), "stale outcomes");

@@ -311,8 +311,8 @@ fn rank(breaker: &Breaker<ManualClock>) -> Option<(u8, Duration)> {
 
 fn first_to_end(rejections: Vec<(String, Rejected)>) -> Option<NoTarget> {
     let end = |rejected: &Rejected| match (rejected.retry_after(), rejected.state()) {
+        (_, State::HalfOpen) => Duration::MAX - Duration::from_secs(1),
         (Some(left), _) => left,
-        (None, State::HalfOpen) => Duration::MAX - Duration::from_secs(1),
         (None, _) => Duration::MAX,
     };
     let first = rejections

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, ManualClock, OpenWait, Outcome, Report, Settled,
-    SlowRule, Snapshot, State, Window,
+    Breaker, CallError, Cause, Clock, Config, Evidence, ManualClock, OpenWait, Outcome, Report,
+    Settled, SlowRule, Snapshot, State, Window,
 };
 
 use replay::replay;

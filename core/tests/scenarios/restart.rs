@@ -32,6 +32,7 @@ replays! {
 #[test]
 fn a_snapshot_of_nonsense_is_made_sense_of() {
     let nonsense = Snapshot {
+        evidence: Evidence::default(),
         state: State::Open,
         generation: u32::MAX,
         cause: Some(Cause::WaitElapsed),

@@ -21,4 +21,4 @@ pub use atomic::{AtomicU64, relax};
 pub use depth_first::DepthFirst;
 pub use search::{Explored, Search, explore};
 pub use session::{Written, alone, concurrent};
-pub use threads::{Thread, shard, shards, together};
+pub use threads::{Thread, keep_records, keeps_records, shard, shards, together};

@@ -1,5 +1,7 @@
 //! The threads of a program.
 
+use std::cell::Cell;
+
 use crate::session::{self, Backend};
 use crate::thread_number::{self, MOST_THREADS};
 
@@ -39,6 +41,21 @@ pub fn shard() -> usize {
     } else {
         thread_number::this()
     }
+}
+
+std::thread_local! {
+    static KEEPS_RECORDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a breaker keeps records of its trips in the programs that this thread explores; not unless it is
+/// told so.
+pub fn keeps_records() -> bool {
+    KEEPS_RECORDS.get()
+}
+
+/// Says whether a breaker is to keep records of its trips.
+pub fn keep_records(keep: bool) {
+    KEEPS_RECORDS.set(keep);
 }
 
 /// A thread of a program.

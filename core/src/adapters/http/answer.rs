@@ -6,13 +6,17 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::breaker::rejected::{CallError, Rejected};
+use crate::contract::state::State;
 
 /// A 503 with an empty body and, if a clock can tell, `Retry-After` in whole seconds, rounded up.
 impl<B: Default> From<Rejected> for Response<B> {
     fn from(rejected: Rejected) -> Self {
         let mut response = Self::default();
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-        if let Some(wait) = rejected.retry_after().filter(|wait| *wait < Duration::MAX) {
+        // When a probe ends no clock can tell, only when it must have.
+        let is_known =
+            |wait: &Duration| *wait < Duration::MAX && rejected.state() != State::HalfOpen;
+        if let Some(wait) = rejected.retry_after().filter(is_known) {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             let seconds = HeaderValue::from(seconds);
             response.headers_mut().insert(RETRY_AFTER, seconds);

@@ -13,6 +13,7 @@ use super::duration;
 use super::wire::{OrNone, Span, Wait, Wire};
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::event::Event;
+use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
 use crate::contract::snapshot::{Bucket, Snapshot};
 use crate::contract::state::{Cause, State};
@@ -254,6 +255,75 @@ record!(Bucket [grows] {
     }
 );
 
+/// A threshold as it is written: the field that is there says what kind it is.
+#[derive(Default)]
+struct Amount {
+    failures: Option<u32>,
+    ratio: Option<f64>,
+}
+
+record!(Amount [grows] {
+    failures: Option<u32> = None,
+    ratio: Option<f64> = None,
+});
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() {
+            // The field of its kind alone.
+            return match *self {
+                Self::Failures(failures) => to.collect_map([("failures", failures)]),
+                Self::Ratio(ratio) => to.collect_map([("ratio", ratio)]),
+            };
+        }
+        let amount = match *self {
+            Self::Failures(failures) => Amount {
+                failures: Some(failures),
+                ..Amount::default()
+            },
+            Self::Ratio(ratio) => Amount {
+                ratio: Some(ratio),
+                ..Amount::default()
+            },
+        };
+        amount.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match Amount::deserialize(from)? {
+            Amount {
+                failures: Some(failures),
+                ratio: None,
+            } => Ok(Self::Failures(failures)),
+            Amount {
+                failures: None,
+                ratio: Some(ratio),
+            } => Ok(Self::Ratio(ratio)),
+            _ => Err(D::Error::custom("either `failures` or `ratio` is needed")),
+        }
+    }
+}
+
+record!(Trip [grows] {
+    cause: Cause,
+    age: Span,
+    counts: Counts,
+    threshold: Option<Threshold> = None,
+    label: Option<String> = None,
+});
+
+record!(OperatorAction [grows] {
+    age: Span,
+    reason: String,
+});
+
+record!(Evidence [grows] {
+    trip: Option<Trip> = None,
+    operator: Option<OperatorAction> = None,
+});
+
 // The version rises when a release that knows only the one before would take something in it for something else. A
 // field more is no reason: it is passed over.
 record!(Snapshot [grows], version 1 {
@@ -270,6 +340,7 @@ record!(Snapshot [grows], version 1 {
     buckets: Vec<Bucket> = Vec::new(),
     failures_in_a_row: u32 = 0,
     taken: Span,
+    evidence: Evidence = Evidence::default(),
 });
 
 record!(Event [grows] {
@@ -280,4 +351,6 @@ record!(Event [grows] {
     reason: Option<String> = None,
     at: Span,
     counts: Counts,
+    threshold: Option<Threshold> = None,
+    label: Option<String> = None,
 });

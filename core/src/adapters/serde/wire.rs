@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer, forward_to_deserialize_any};
 
 use super::duration;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
 use crate::contract::snapshot::Bucket;
 use crate::contract::state::{Cause, State};
@@ -55,6 +56,10 @@ plain!(
     State,
     Cause,
     Counts,
+    Evidence,
+    Trip,
+    OperatorAction,
+    Threshold,
     Vec<Sample>,
     Vec<Bucket>
 );

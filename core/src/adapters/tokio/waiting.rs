@@ -31,6 +31,7 @@ use crate::breaker::permit::OwnedPermit;
 use crate::breaker::rejected::Rejected;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::error::ConfigError;
+use crate::contract::state::State;
 
 /// A breaker whose callers may wait for admission in place of being rejected.
 ///
@@ -165,7 +166,7 @@ impl<C: Clock> WaitingRoom<C> {
     /// Ends when asking again may give another answer than `rejected`.
     fn turn(&self, rejected: &Rejected) -> impl Future<Output = ()> + '_ {
         let changed = self.changed.notified();
-        let time = rejected.retry_after().or_else(|| self.lease(rejected));
+        let time = rejected.retry_after();
         async move {
             match time {
                 // Either will do.
@@ -174,19 +175,15 @@ impl<C: Clock> WaitingRoom<C> {
             }
         }
     }
-
-    /// How long the last lease of the half-open breaker that rejected has to run.
-    fn lease(&self, rejected: &Rejected) -> Option<Duration> {
-        let lease = self.breaker.engine.lease_of(rejected.word);
-        lease.left(self.breaker.now()).map(Duration::from_nanos)
-    }
 }
 
 /// Whether only an operator could end the rejection by the deadline.
 fn is_open_beyond(deadline: Instant, rejected: &Rejected) -> bool {
-    rejected
-        .retry_after()
-        .is_some_and(|wait| after(wait) > deadline)
+    // A probe that is out may end any moment.
+    rejected.state() != State::HalfOpen
+        && rejected
+            .retry_after()
+            .is_some_and(|wait| after(wait) > deadline)
 }
 
 /// So long from now; what no clock can count to is a century ahead.

@@ -1,0 +1,418 @@
+//! Records beside the word of what opened the breaker, kept until it closes.
+//!
+//! The thread that wins a trip writes them after its move, in cells that are tagged with
+//! the trip's generation. A reader finds the trip's generation by the *lineage* of the word it has
+//! seen, and takes no cell of another one: so it sees all of this trip's record or nothing of it, and
+//! never another trip's. Nothing of it is what it sees between the move and the last cell.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use once_cell::race::OnceBox;
+
+use crate::contract::evidence::{Evidence, Moment, OperatorAction, Threshold, Trip};
+use crate::contract::label::{Label, cut};
+use crate::contract::outcome::Counts;
+use crate::contract::state::{Cause, State};
+use crate::engine::Engine;
+use crate::engine::field::Field;
+use crate::engine::sync::keeps_records;
+use crate::engine::tagged_cell::TaggedCell;
+use crate::engine::word::Word;
+
+/// The generations whose records explain a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lineage {
+    /// The one that began with the trip.
+    trip: Option<u32>,
+    /// The one that an operator ordered.
+    operator: Option<u32>,
+}
+
+/// As distances from the generation whose lineage it is, plus one; zero for none, and for what is
+/// two million generations back.
+const TRIP: Field = Field::lowest(21);
+const OPERATOR: Field = TRIP.above(21);
+
+impl Lineage {
+    const NONE: Self = Self {
+        trip: None,
+        operator: None,
+    };
+
+    fn pack(self, generation: u32) -> u64 {
+        let distance = |of: Option<u32>| {
+            let of = of.map(|of| u64::from(Word::distance(of, generation)) + 1);
+            of.filter(|&distance| distance <= TRIP.max()).unwrap_or(0)
+        };
+        TRIP.put(distance(self.trip)) | OPERATOR.put(distance(self.operator))
+    }
+
+    fn unpack(value: u64, generation: u32) -> Self {
+        let of = |distance: u64| {
+            let back = distance.checked_sub(1)? as u32;
+            Some(generation.wrapping_sub(back) % Word::GENERATIONS)
+        };
+        Self {
+            trip: of(TRIP.get(value)),
+            operator: of(OPERATOR.get(value)),
+        }
+    }
+}
+
+/// What is recorded of a trip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TripRecord {
+    pub(crate) cause: Cause,
+    pub(crate) at: Moment,
+    pub(crate) counts: Counts,
+    pub(crate) threshold: Option<Threshold>,
+}
+
+const CAUSE: Field = Field::lowest(6);
+const KIND: Field = CAUSE.above(2);
+const AMOUNT: Field = KIND.above(32);
+
+const NO_RULE: u64 = 0;
+const FAILURES: u64 = 1;
+const RATIO: u64 = 2;
+
+impl TripRecord {
+    fn pack(self) -> [u64; 6] {
+        let (kind, amount) = match self.threshold {
+            None => (NO_RULE, 0),
+            Some(Threshold::Failures(failures)) => (FAILURES, u64::from(failures)),
+            Some(Threshold::Ratio(ratio)) => (RATIO, (ratio * Threshold::BILLIONTHS + 0.5) as u64),
+        };
+        let counts = self.counts;
+        [
+            self.at.0,
+            CAUSE.put(self.cause as u64) | KIND.put(kind) | AMOUNT.put(amount),
+            counts.samples.into(),
+            counts.failures.into(),
+            counts.timeouts.into(),
+            counts.slow.into(),
+        ]
+    }
+
+    fn unpack(words: [u64; 6]) -> Option<Self> {
+        let [at, cause, counts @ ..] = words;
+        let [samples, failures, timeouts, slow] = counts.map(|count| count as u32);
+        let amount = AMOUNT.get(cause);
+        Some(Self {
+            cause: *Cause::ALL.get(CAUSE.get(cause) as usize)?,
+            at: Moment(at),
+            counts: Counts {
+                samples,
+                failures,
+                timeouts,
+                slow,
+            },
+            threshold: match KIND.get(cause) {
+                FAILURES => Some(Threshold::Failures(amount as u32)),
+                RATIO => Some(Threshold::Ratio(amount as f64 / Threshold::BILLIONTHS)),
+                _ => None,
+            },
+        })
+    }
+}
+
+/// A text in cells of five bytes, the length in the first byte.
+#[derive(Debug)]
+struct Text<const CELLS: usize>([TaggedCell; CELLS]);
+
+const BYTES: usize = 5;
+const LABEL: usize = (1 + Label::MAX_LEN).div_ceil(BYTES);
+const REASON: usize = (1 + OperatorAction::MAX_REASON).div_ceil(BYTES);
+const _: () = assert!(OperatorAction::MAX_REASON <= u8::MAX as usize);
+
+impl<const CELLS: usize> Text<CELLS> {
+    /// No text of a generation that is asked for before it is written.
+    fn before(generation: u32) -> Self {
+        let other = generation.wrapping_sub(Word::GENERATIONS / 2) % Word::GENERATIONS;
+        Self([(); CELLS].map(|()| TaggedCell::new(other, 0)))
+    }
+
+    fn put(&self, generation: u32, text: &str, current: impl Fn() -> bool) {
+        let text = cut(text, CELLS * BYTES - 1);
+        let mut bytes = core::iter::once(text.len() as u8).chain(text.bytes());
+        for cell in &self.0[..(1 + text.len()).div_ceil(BYTES)] {
+            let mut value = [0; 8];
+            for (byte, next) in value.iter_mut().zip(bytes.by_ref().take(BYTES)) {
+                *byte = next;
+            }
+            if !cell.put(generation, &current, |_| u64::from_le_bytes(value)) {
+                return;
+            }
+        }
+    }
+
+    fn get(&self, generation: u32) -> Option<Arc<str>> {
+        let mut bytes = Vec::with_capacity(CELLS * BYTES);
+        let mut len = 0;
+        for (index, cell) in self.0.iter().enumerate() {
+            if index > 0 && bytes.len() > len {
+                break;
+            }
+            let value = cell.get(generation)?;
+            bytes.extend_from_slice(&value.to_le_bytes()[..BYTES]);
+            len = usize::from(bytes[0]);
+        }
+        let text = bytes.get(1..=len)?.to_vec();
+        String::from_utf8(text).ok().map(Arc::from)
+    }
+}
+
+/// What an operator has ordered.
+#[derive(Debug)]
+struct Order {
+    at: TaggedCell,
+    reason: Text<REASON>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// The lineage of an even generation and of an odd one; there before the word leaves it.
+    lineage: [TaggedCell; 2],
+    trip: [TaggedCell; 6],
+}
+
+/// The texts of the records, for which there is room only once there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    label: OnceBox<Text<LABEL>>,
+    order: OnceBox<Order>,
+}
+
+impl Records {
+    /// Those of a breaker whose first generation follows `before`, with the trip of a snapshot, if
+    /// it has one, as that of `before`.
+    pub(crate) fn new(before: u32, trip: Option<&Trip>) -> Self {
+        let record = trip.map(|trip| TripRecord {
+            cause: trip.cause,
+            at: Moment::before(trip.age),
+            counts: trip.counts,
+            threshold: trip.threshold,
+        });
+        let record = record.map_or([0; 6], TripRecord::pack);
+        let lineage = Lineage {
+            trip: trip.map(|_| before),
+            operator: None,
+        };
+        Self {
+            lineage: [0, 1].map(|parity| {
+                let back = (before ^ parity) % 2;
+                let generation = before.wrapping_sub(back) % Word::GENERATIONS;
+                let value = if generation == before {
+                    lineage.pack(before)
+                } else {
+                    0
+                };
+                TaggedCell::new(generation, value)
+            }),
+            trip: record.map(|value| TaggedCell::new(before, value)),
+        }
+    }
+
+    fn lineage(&self, generation: u32) -> &TaggedCell {
+        &self.lineage[generation as usize % 2]
+    }
+}
+
+impl Texts {
+    /// The texts of a snapshot's evidence: the label as that of the generation `before`, and the
+    /// operator's order as that of the first one.
+    pub(crate) fn restore(&self, before: u32, first: u32, evidence: &Evidence) {
+        let trip = evidence.trip.as_ref();
+        if let Some(label) = trip.and_then(|trip| trip.label.as_ref()) {
+            self.put_label(before, label, || true);
+        }
+        if let Some(operator) = &evidence.operator {
+            self.put_order(
+                first,
+                Moment::before(operator.age),
+                &operator.reason,
+                || true,
+            );
+        }
+    }
+
+    fn put_label(&self, generation: u32, label: &str, current: impl Fn() -> bool) {
+        let new = || Box::new(Text::before(generation));
+        self.label.get_or_init(new).put(generation, label, current);
+    }
+
+    fn put_order(&self, generation: u32, at: Moment, reason: &str, current: impl Fn() -> bool) {
+        let order = self.order.get_or_init(|| {
+            let reason = Text::before(generation);
+            let other = generation.wrapping_sub(Word::GENERATIONS / 2) % Word::GENERATIONS;
+            Box::new(Order {
+                at: TaggedCell::new(other, 0),
+                reason,
+            })
+        });
+        if order.at.put(generation, &current, |_| at.0) {
+            order.reason.put(generation, reason, &current);
+        }
+    }
+
+    /// The label that was given in one of these generations.
+    fn label_since(&self, first: u32, last: u32) -> Option<Arc<str>> {
+        let label = self.label.get()?;
+        let generation = label.0[0].generation();
+        let is_one = Word::distance(generation, last) <= Word::distance(first, last);
+        is_one.then(|| label.get(generation)).flatten()
+    }
+}
+
+impl Engine {
+    /// The lineage of a word; any if the word has moved meanwhile.
+    fn lineage_of(&self, word: Word) -> Lineage {
+        let generation = word.generation();
+        let before = || {
+            let before = word.previous_generation();
+            let value = self.records.lineage(before).get(before);
+            value.map_or(Lineage::NONE, |value| Lineage::unpack(value, before))
+        };
+        match word.state() {
+            State::Closed | State::ObserveOnly => Lineage::NONE,
+            State::Open => Lineage {
+                trip: before().trip.or(Some(generation)),
+                operator: None,
+            },
+            State::ForcedOpen | State::Disabled => Lineage {
+                trip: before().trip,
+                operator: Some(generation),
+            },
+            State::HalfOpen => {
+                let Lineage { trip, operator } = before();
+                let is_ordered = word.cause() == Cause::Operator;
+                Lineage {
+                    trip,
+                    operator: operator.or(Some(generation)).filter(|_| is_ordered),
+                }
+            }
+        }
+    }
+
+    /// The lineage of the word as it is.
+    fn lineage_now(&self) -> (Word, Lineage) {
+        loop {
+            let word = self.word.load();
+            let lineage = self.lineage_of(word);
+            if self.generation() == word.generation() {
+                return (word, lineage);
+            }
+        }
+    }
+
+    /// Moves the word to another generation, and makes the lineage of the one it leaves known
+    /// before. False if the word has moved meanwhile.
+    #[must_use = "only the winner of a move may act on it"]
+    pub(crate) fn try_enter(&self, from: Word, to: Word) -> bool {
+        if keeps_records() && !from.is_recording() {
+            let generation = from.generation();
+            let lineage = self.lineage_of(from).pack(generation);
+            let is_current = || self.generation() == generation;
+            if !self
+                .records
+                .lineage(generation)
+                .put(generation, is_current, |_| lineage)
+            {
+                return false;
+            }
+        }
+        self.word.try_move(from, to)
+    }
+
+    /// Moves the word to one that has another probe out, of the same generation or the next.
+    #[must_use = "only the winner of a move may act on it"]
+    pub(crate) fn try_grant(&self, from: Word, to: Word) -> bool {
+        if from.generation() == to.generation() {
+            return self.word.try_move(from, to);
+        }
+        self.try_enter(from, to)
+    }
+
+    /// Records what opened the breaker; for the thread that moved the word to `word`, which is open.
+    /// A record that is there already, of an outage that goes on, stays.
+    pub(crate) fn record_trip(&self, word: Word, record: TripRecord, label: Option<Label>) {
+        if !keeps_records() {
+            return;
+        }
+        let generation = word.generation();
+        let (_, lineage) = self.lineage_now();
+        if lineage.trip == Some(generation) {
+            let lasts = || self.lineage_now().1.trip == Some(generation);
+            for (cell, value) in self.records.trip.iter().zip(record.pack()) {
+                if !cell.put(generation, lasts, |_| value) {
+                    return;
+                }
+            }
+        }
+        if let Some(label) = label {
+            let lasts = || self.generation() == generation;
+            let texts = self.on_demand.texts_for_more();
+            texts.put_label(generation, label.as_str(), lasts);
+        }
+    }
+
+    /// Records what an operator has ordered; for the thread that moved the word to `word`.
+    pub(crate) fn record_order(&self, word: Word, at: Moment, reason: &str) {
+        if !keeps_records() {
+            return;
+        }
+        let generation = word.generation();
+        let lasts = || self.lineage_now().1.operator == Some(generation);
+        if lasts() {
+            let texts = self.on_demand.texts_for_more();
+            texts.put_order(generation, at, reason, lasts);
+        }
+    }
+
+    /// The evidence that goes with `word`, so many nanoseconds after the breaker was built; any if
+    /// the word's generation is over.
+    pub(crate) fn evidence_of(&self, word: Word, now: u64) -> Evidence {
+        if !keeps_records() {
+            return Evidence::default();
+        }
+        let Lineage { trip, operator } = self.lineage_of(word);
+        Evidence {
+            trip: trip.and_then(|generation| {
+                let mut words = [0; 6];
+                for (cell, word) in self.records.trip.iter().zip(&mut words) {
+                    *word = cell.get(generation)?;
+                }
+                let record = TripRecord::unpack(words)?;
+                Some(Trip {
+                    cause: record.cause,
+                    age: record.at.age(now),
+                    counts: record.counts,
+                    threshold: record.threshold,
+                    label: self
+                        .on_demand
+                        .texts()
+                        .and_then(|texts| texts.label_since(generation, word.generation())),
+                })
+            }),
+            operator: operator.and_then(|generation| {
+                let order = self.on_demand.texts()?.order.get()?;
+                Some(OperatorAction {
+                    age: Moment(order.at.get(generation)?).age(now),
+                    reason: order.reason.get(generation)?,
+                })
+            }),
+        }
+    }
+}
+
+impl Engine {
+    /// The generation in which what explains `word` began; `None` if nothing does.
+    pub(crate) fn outage_of(&self, word: Word) -> Option<u32> {
+        let (now, lineage) = self.lineage_now();
+        let first = lineage.trip.or(lineage.operator)?;
+        (now.generation() == word.generation()).then_some(first)
+    }
+}
