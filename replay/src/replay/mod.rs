@@ -1,0 +1,262 @@
+//! Calls of a log before the real breaker, on a clock that follows the log.
+
+mod flight;
+mod order;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cutout::{Breaker, Cause, Config, ConfigError, Counts, Event, ManualClock, State};
+
+use self::flight::Flight;
+use crate::call::Call;
+
+pub use order::Order;
+
+type Lane = Arc<Breaker<ManualClock>>;
+
+/// One config before the calls of a log, in one order.
+///
+/// A breaker is asked when a call begins, and told its outcome when it ends, while others are in flight as they
+/// were. A call that it refuses is not made: it is *spared* if it was bad and *lost* if it was well.
+///
+/// What a log cannot tell: whether the upstream would have healed sooner for being called less, and what the
+/// callers would have done instead of a call that is refused. Neither is assumed.
+///
+/// Calls must come in the order of their starts, as [`Input`](crate::input::Input) gives them.
+pub struct Replay {
+    config: Config,
+    clock: ManualClock,
+    /// The time of the log at which the clock is zero.
+    origin: Option<i64>,
+    lanes: Vec<Option<Lane>>,
+    in_flight: BinaryHeap<Reverse<Flight>>,
+    transitions: Arc<Mutex<Vec<Transition>>>,
+    sums: Vec<Sums>,
+    order: Order,
+    count: u64,
+}
+
+/// What became of calls: each is in exactly one of the first four.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Sums {
+    /// Calls that were made and well.
+    pub made_well: u64,
+    /// Calls that were made and bad.
+    pub made_bad: u64,
+    /// Bad calls that were refused.
+    pub spared: u64,
+    /// Well calls that were refused.
+    pub lost: u64,
+    /// How long the spared calls took, in nanoseconds.
+    pub saved_ns: u64,
+}
+
+impl Sums {
+    /// All calls.
+    pub const fn calls(&self) -> u64 {
+        self.made_well + self.made_bad + self.spared + self.lost
+    }
+
+    /// Adds those of others.
+    pub fn add(&mut self, other: &Self) {
+        self.made_well += other.made_well;
+        self.made_bad += other.made_bad;
+        self.spared += other.spared;
+        self.lost += other.lost;
+        self.saved_ns = self.saved_ns.saturating_add(other.saved_ns);
+    }
+
+    fn count(&mut self, call: &Call, made: bool) {
+        match (made, call.bad) {
+            (true, false) => self.made_well += 1,
+            (true, true) => self.made_bad += 1,
+            (false, false) => self.lost += 1,
+            (false, true) => {
+                self.spared += 1;
+                self.saved_ns = self.saved_ns.saturating_add(call.took);
+            }
+        }
+    }
+}
+
+/// A transition of one breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// When, in nanoseconds since the epoch.
+    pub at: i64,
+    /// Whose breaker.
+    pub key: u32,
+    /// The state before.
+    pub from: State,
+    /// The state after.
+    pub to: State,
+    /// What made it.
+    pub cause: Cause,
+    /// What the window held.
+    pub counts: Counts,
+}
+
+impl Transition {
+    /// Whether a closed breaker opened.
+    pub fn is_trip(&self) -> bool {
+        self.from == State::Closed && self.to == State::Open
+    }
+}
+
+impl Replay {
+    /// A replay of calls in this order.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn new(config: Config, order: Order) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            config,
+            clock: ManualClock::new(),
+            origin: None,
+            lanes: Vec::new(),
+            in_flight: BinaryHeap::new(),
+            transitions: Arc::default(),
+            sums: Vec::new(),
+            order,
+            count: 0,
+        })
+    }
+
+    /// Goes on with the next calls.
+    pub fn feed(&mut self, calls: &[Call]) {
+        if self.order.is_as_written() {
+            for call in calls {
+                self.call(call);
+            }
+            return;
+        }
+        for call in calls {
+            while let Some(earlier) = self.order.before(call.start) {
+                self.call(&earlier);
+            }
+            self.order.draw(*call);
+        }
+    }
+
+    /// Lets the calls in flight end; what came of it all.
+    pub fn finish(mut self) -> Replayed {
+        while let Some(call) = self.order.before(i64::MAX) {
+            self.call(&call);
+        }
+        self.settle(i64::MAX);
+        let mut transitions = self
+            .transitions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Replayed {
+            sums: self.sums,
+            transitions: std::mem::take(&mut *transitions),
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.settle(call.start);
+        self.set_clock(call.start);
+        let index = call.key as usize;
+        if self.lanes.len() <= index {
+            self.lanes.resize(index + 1, None);
+            self.sums.resize(index + 1, Sums::default());
+        }
+        if self.lanes[index].is_none() {
+            self.lanes[index] = Some(self.lane(call.key, call.start));
+        }
+        let Some(lane) = &self.lanes[index] else {
+            return;
+        };
+        let made = if call.took == 0 {
+            // Begins and ends at once, before any other.
+            lane.allow().map(|permit| permit.done(call.outcome)).is_ok()
+        } else {
+            lane.allow_owned()
+                .map(|permit| {
+                    self.count += 1;
+                    let flight = Flight::new(call.end(), self.count, call.outcome, permit);
+                    self.in_flight.push(Reverse(flight));
+                })
+                .is_ok()
+        };
+        self.sums[index].count(call, made);
+    }
+
+    /// Tells the breakers of all calls that ended by then.
+    fn settle(&mut self, until: i64) {
+        while let Some(Reverse(flight)) = self.in_flight.peek()
+            && flight.end() <= until
+        {
+            let end = flight.end();
+            self.set_clock(end);
+            if let Some(Reverse(flight)) = self.in_flight.pop() {
+                flight.settle();
+            }
+        }
+    }
+
+    fn set_clock(&mut self, to: i64) {
+        let origin = *self.origin.get_or_insert(to);
+        self.clock.set(Duration::from_nanos(to.abs_diff(origin)));
+    }
+
+    fn lane(&self, key: u32, now: i64) -> Lane {
+        let transitions = self.transitions.clone();
+        let breaker = Breaker::builder()
+            .config(self.config)
+            .listener(move |event: &Event| {
+                let at = i64::try_from(event.at.as_nanos()).unwrap_or(i64::MAX);
+                let transition = Transition {
+                    at: now.saturating_add(at),
+                    key,
+                    from: event.from,
+                    to: event.to,
+                    cause: event.cause,
+                    counts: event.counts,
+                };
+                let mut all = transitions.lock().unwrap_or_else(PoisonError::into_inner);
+                all.push(transition);
+            })
+            .clock(self.clock.clone())
+            .build();
+        match breaker {
+            Ok(breaker) => Arc::new(breaker),
+            Err(error) => unreachable!("the config was found legal before: {error}"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Replay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay")
+            .field("config", &self.config)
+            .field("in_flight", &self.in_flight.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What came of a replay.
+#[derive(Clone, Debug, Default)]
+pub struct Replayed {
+    /// What became of the calls of each key.
+    pub sums: Vec<Sums>,
+    /// All transitions, in the order in which they happened.
+    pub transitions: Vec<Transition>,
+}
+
+impl Replayed {
+    /// What became of all calls.
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        for sums in &self.sums {
+            total.add(sums);
+        }
+        total
+    }
+}

@@ -1,0 +1,255 @@
+//! The result for a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use jiff::Timestamp;
+
+use super::{ConfigRow, Ranged, Report};
+use crate::input::Reading;
+use crate::judge::Answer;
+
+/// What was read, in a few lines.
+pub fn reading(reading: &Reading) -> String {
+    let mut text = String::new();
+    for input in &reading.inputs {
+        let _ = writeln!(text, "{}: {}", input.name, input.format);
+        if let Some(why) = &input.cut_short {
+            let _ = writeln!(text, "  ENDS BEFORE ITS END: {why}");
+        }
+    }
+    let _ = write!(
+        text,
+        "{} lines, {} calls",
+        grouped(reading.lines),
+        grouped(reading.calls)
+    );
+    if let (Some(first), Some(last)) = (reading.first_ns, reading.last_ns) {
+        let _ = write!(text, " from {} to {}", time(first), time(last));
+    }
+    text.push('\n');
+    let mut note = |count: u64, what: &str| {
+        if count > 0 {
+            let _ = writeln!(text, "{} {what}", grouped(count));
+        }
+    };
+    note(reading.not_calls, "lines hold no call");
+    note(
+        reading.duplicates,
+        "lines by the other end of a call: counted once",
+    );
+    note(
+        reading.without_duration,
+        "calls without a duration: they end as they begin",
+    );
+    for (why, count) in &reading.skipped {
+        note(*count, &format!("SKIPPED: {why}"));
+    }
+    for example in &reading.examples {
+        let _ = writeln!(text, "  {example}");
+    }
+    for (from, length) in &reading.gaps {
+        let _ = writeln!(text, "no call for {} from {}", span(*length), time(*from));
+    }
+    if reading.resolution_ns >= 1_000_000_000 {
+        let _ = writeln!(
+            text,
+            "stamps are multiples of {}",
+            span(reading.resolution_ns)
+        );
+    }
+    if reading.stopped {
+        text.push_str("STOPPED before the end of the inputs: what follows is of what was read\n");
+    }
+    text
+}
+
+/// The tables.
+pub fn tables(report: &Report) -> String {
+    let mut text = format!(
+        "bad calls: {}; {} of {}\n",
+        report.bad,
+        grouped(report.bad_calls),
+        grouped(report.reading.calls)
+    );
+    let troubles = match (report.troubles.len(), report.troubles_are_given) {
+        (0, true) => "no trouble is given\n".to_owned(),
+        (0, false) => "no trouble is found in hindsight\n".to_owned(),
+        (count, true) => format!("{count} troubles, as given\n"),
+        (count, false) => format!("{count} troubles, found in hindsight\n"),
+    };
+    text.push_str(&troubles);
+    if report.orders > 1 {
+        let _ = writeln!(
+            text,
+            "{} orders of calls within their stamps: numbers as written, and (least to most)",
+            report.orders
+        );
+    }
+    let mut table = bare();
+    table.set_header([
+        "config",
+        "trips",
+        "false",
+        "missed",
+        "open",
+        "made well",
+        "made bad",
+        "spared",
+        "lost",
+        "saved",
+    ]);
+    for row in &report.configs {
+        table.add_row([
+            row.name.clone(),
+            ranged(row.trips, grouped),
+            ranged(row.false_trips, grouped),
+            ranged(row.missed, grouped),
+            span(row.not_closed_ns()),
+            ranged(row.made_well, grouped),
+            ranged(row.made_bad, grouped),
+            ranged(row.spared, grouped),
+            ranged(row.lost, grouped),
+            ranged(row.saved_ns, span),
+        ]);
+    }
+    numbers(&mut table);
+    let _ = writeln!(text, "{table}");
+    if !report.troubles.is_empty() {
+        let mut table = bare();
+        table.set_header([
+            "trouble",
+            "of",
+            "from",
+            "for",
+            "config",
+            "opened after",
+            "closed after its end",
+        ]);
+        for (index, trouble) in report.troubles.iter().enumerate().take(40) {
+            for row in &report.configs {
+                let (opened, closed) = row.troubles.get(index).map(answer).unwrap_or_default();
+                table.add_row([
+                    trouble.name.clone(),
+                    trouble.key.clone().unwrap_or_else(|| "all".to_owned()),
+                    time(trouble.start_ns),
+                    span(trouble.end_ns.abs_diff(trouble.start_ns)),
+                    row.name.clone(),
+                    opened,
+                    closed,
+                ]);
+            }
+        }
+        let _ = writeln!(text, "{table}");
+    }
+    text
+}
+
+impl ConfigRow {
+    /// How long breakers were other than closed, in nanoseconds.
+    pub fn not_closed_ns(&self) -> u64 {
+        self.states_ns.values().sum()
+    }
+}
+
+/// What a config did about a trouble: when it opened, when it closed.
+pub(super) fn answer(answer: &Answer) -> (String, String) {
+    if answer.missed {
+        return ("missed".to_owned(), String::new());
+    }
+    let opened = answer
+        .trip_delay_ns
+        .map_or("-".to_owned(), |delay| match delay {
+            0 => "was open".to_owned(),
+            delay => span(delay),
+        });
+    (opened, answer.close_delay_ns.map_or("-".to_owned(), span))
+}
+
+fn bare() -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(ASCII_MARKDOWN)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+fn numbers(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+/// A number, and its range where there is one.
+pub(super) fn ranged(of: Ranged, show: fn(u64) -> String) -> String {
+    if of.min == of.max {
+        return show(of.value);
+    }
+    format!("{} ({} to {})", show(of.value), show(of.min), show(of.max))
+}
+
+/// `1,234,567`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time to the second, in UTC.
+pub(super) fn time(nanos: i64) -> String {
+    let time = Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A length of time in three digits or so.
+pub(super) fn span(nanos: u64) -> String {
+    let duration = Duration::from_nanos(nanos);
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => format!("{:.3} s", duration.as_secs_f64()),
+        1..60 => format!("{:.1} s", duration.as_secs_f64()),
+        60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        3_600..172_800 => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{:.1} d", duration.as_secs_f64() / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_lengths_read_well() {
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        let lengths = [
+            0,
+            250_000_000,
+            12_340_000_000,
+            90_000_000_000,
+            7_260_000_000_000,
+            400_000_000_000_000,
+        ];
+        assert_eq!(
+            lengths.map(span),
+            [
+                "0.000 s",
+                "0.250 s",
+                "12.3 s",
+                "1 min 30 s",
+                "2 h 01 min",
+                "4.6 d"
+            ]
+        );
+    }
+}
