@@ -15,7 +15,7 @@
 //! | **A probe that says nothing frees its slot**: dropped, or ignored. After `max_inconclusive` (16) of them it opens again | it is used up, or holds the state for ever |
 //! | **A lost probe is replaced** when its lease (60 s) is over and another call asks | the state stays half-open for ever |
 //! | **An outcome counts only in the period that admitted its call.** A late failure does not touch a recovered breaker | it counts in the state that it finds |
-//! | **Once open, the window is empty.** The counts at the trip are in the [`Event`](crate::Event) | they stay readable |
+//! | **Once open, the window is empty.** The counts at the trip are in the [`Event`](crate::Event), and in [`Breaker::evidence`](crate::Breaker::evidence) until it closes | they stay readable |
 //! | **Closing starts an empty window** | the same in most, but some keep it |
 //! | **A wait of nothing is refused**, as is a quota or a window of nothing | zero means none, or the default |
 //! | **Bounds**: 4096 outcomes, 60 buckets, 255 probes, 255 successes to close, 255 inconclusive ones | none, or others |
@@ -28,7 +28,9 @@
 //! | to do | here |
 //! | --- | --- |
 //! | hear of transitions | [`Builder::listener`](crate::Builder::listener), [`named_listener`](crate::Builder::named_listener); the last 64 are in [`Breaker::log`](crate::Breaker::log) |
-//! | count calls, failures, rejections | [`Builder::totals`](crate::Builder::totals), the feature `metrics`; for a hook on each, wrap the call: nothing of yours runs inside `allow` and `done` |
+//! | add and remove listeners in use | [`ListenerSet`](crate::ListenerSet) |
+//! | hear of each call | [`Builder::call_listener`](crate::Builder::call_listener) |
+//! | count calls, failures, rejections | [`Builder::totals`](crate::Builder::totals), the feature `metrics` |
 //! | go to half-open by hand | [`force_open`](crate::Breaker::force_open)`(Some(Duration::ZERO), reason)`: a forced opening whose time is over is half-open |
 //! | isolate, reset, disable | [`force_open`](crate::Breaker::force_open)`(None, reason)`, [`close`](crate::Breaker::close), [`disable`](crate::Breaker::disable) |
 //! | only watch | [`observe_only`](crate::Breaker::observe_only), which reports what would have opened |
@@ -141,7 +143,7 @@
 //! | `reset_timeout` (60 s) | [`open_wait`](crate::Builder::open_wait) | |
 //! | `success_threshold` (1) | [`successes_to_close`](crate::Builder::successes_to_close) | |
 //! | `exclude` | [`Outcome::Answered`](crate::Outcome::Answered) | an excluded exception ends a run of failures there, and so does this |
-//! | `listeners` | [`Builder::listener`](crate::Builder::listener) | transitions only; calls are counted by `totals` |
+//! | `listeners` | [`Builder::listener`](crate::Builder::listener) | calls have a listener of their own, [`call_listener`](crate::Builder::call_listener) |
 //! | `state_storage` (Redis) | none | each process judges by its own calls; a snapshot carries the state over a restart |
 //!
 //! # Envoy
