@@ -2,6 +2,7 @@
 
 mod admin;
 mod bad_input;
+mod browsers;
 mod changes;
 mod checks;
 mod doors;
