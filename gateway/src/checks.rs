@@ -67,7 +67,7 @@ impl Last {
     }
 }
 
-async fn scheduled(gateway: &Gateway, target: &Target, check: &Check) {
+async fn scheduled(gateway: &Gateway, target: &Arc<Target>, check: &Check) {
     if !check.counts {
         send(gateway, target, check.kind, None).await;
         return;
@@ -93,18 +93,18 @@ pub(crate) async fn now(gateway: &Gateway, upstream: &Arc<Upstream>) -> Option<P
         (None, Some(check)) => check.model.clone(),
         (None, None) => routed?.1.to_owned(),
     };
-    let target = Target {
+    let target = Arc::new(Target {
         provider: Arc::clone(provider),
         upstream: Arc::clone(upstream),
         model,
-    };
+    });
     let permit = upstream.breaker.allow_owned().ok();
     Some(send(gateway, &target, kind, permit).await)
 }
 
 async fn send(
     gateway: &Gateway,
-    target: &Target,
+    target: &Arc<Target>,
     kind: CheckKind,
     permit: Option<cutout::OwnedPermit>,
 ) -> ProbeResult {
@@ -117,7 +117,7 @@ async fn send(
     };
     let at_ms = unix_millis();
     let since = Instant::now();
-    let answer = proxy::once(target, endpoint, body).await;
+    let answer = proxy::once(gateway, target, endpoint, body).await;
     let scope = target.provider.settings.scope;
     let counted = permit.is_some();
     if let Some(permit) = permit {
@@ -139,15 +139,15 @@ async fn send(
 }
 
 /// What a provider's check asks for.
-fn target(fleet: &Fleet, provider: &str, check: &Check) -> Option<Target> {
+fn target(fleet: &Fleet, provider: &str, check: &Check) -> Option<Arc<Target>> {
     let settings = fleet.providers.get(provider)?;
     let name = match settings.settings.scope {
         Scope::Provider => provider.to_owned(),
         Scope::Model => format!("{provider}/{}", check.model),
     };
-    Some(Target {
+    Some(Arc::new(Target {
         provider: Arc::clone(settings),
         upstream: Arc::clone(fleet.upstreams.get(&name)?),
         model: check.model.clone(),
-    })
+    }))
 }

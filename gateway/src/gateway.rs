@@ -13,6 +13,7 @@ use crate::auth::new_token;
 use crate::clock::unix_millis;
 use crate::config::{Config, File, Problem, RequestLog, needing_restart, warnings};
 use crate::events::Events;
+use crate::hop::Hop;
 use crate::limits::Places;
 use crate::metrics;
 use crate::providers::{Fleet, Next};
@@ -34,6 +35,8 @@ pub struct Gateway {
     pub started_ms: u64,
     /// What the configuration said then.
     pub started_with: Config,
+    /// Its name among the gateways that a request passes.
+    pub(crate) hop: Hop,
     pub(crate) places: Places,
     pub(crate) requests: Arc<Requests>,
     draining: AtomicBool,
@@ -60,6 +63,7 @@ impl Gateway {
         let places = Places::new(&fleet.config.server);
         metrics::handle();
         let gateway = Arc::new(Self {
+            hop: Hop::default(),
             places,
             requests: Requests::new(Log::new(log)),
             events,

@@ -12,6 +12,7 @@ pub mod demo;
 pub mod dialect;
 pub mod events;
 pub mod gateway;
+mod hop;
 pub mod limits;
 pub mod metrics;
 pub mod providers;

@@ -85,6 +85,13 @@ pub(crate) fn render(fleet: &Fleet) -> String {
         gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
         counter!("gateway_retries_total", "breaker" => name).absolute(upstream.totals().retries);
     }
+    for (provider, model) in fleet.config.route.iter().flat_map(|route| route.targets()) {
+        if let Some(settings) = fleet.providers.get(provider) {
+            let suspended = settings.suspended(model).is_some();
+            let labels = [("provider", provider.clone()), ("model", model.to_owned())];
+            gauge!("gateway_suspended", &labels).set(f64::from(u8::from(suspended)));
+        }
+    }
     handle.render()
 }
 

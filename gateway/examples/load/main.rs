@@ -144,7 +144,7 @@ fn config(first: &Fake, second: &Fake) -> String {
 name = "{name}"
 base_url = "{}"
 max_in_flight = 512
-limits = {{ first_byte = "500ms" }}
+limits = {{ first_byte = "500ms", whole = "500ms" }}
 retry = {{ attempts = 1 }}
 breaker = {{ window = {{ count = 100 }}, timeout_ratio = 0.2, open_wait = {{ base = "500ms", factor = 2.0, max = "2s" }} }}
 "#,

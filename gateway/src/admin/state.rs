@@ -108,6 +108,17 @@ struct Entry {
     breaker: String,
     /// Requests of the route that it answered in the last minute.
     answered: u64,
+    suspended: Option<Suspended>,
+}
+
+/// A target that is left out for its key.
+#[derive(Clone, Debug, Serialize)]
+struct Suspended {
+    cause: String,
+    status: u16,
+    text: String,
+    since_ms: u64,
+    remaining_ms: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -259,10 +270,18 @@ fn of_route(route: &Route, traffic: &Traffic) -> RouteState {
 }
 
 fn entry(target: &Target, recent: &RouteRecent) -> Entry {
+    let suspension = target.provider.suspended(&target.model);
     Entry {
         provider: target.provider.settings.name.clone(),
         model: target.model.clone(),
         breaker: target.upstream.name.clone(),
         answered: recent.answered.get(&target.name()).copied().unwrap_or(0),
+        suspended: suspension.map(|suspension| Suspended {
+            cause: suspension.cause.to_string(),
+            status: suspension.status,
+            remaining_ms: u64::try_from(suspension.remaining().as_millis()).unwrap_or(u64::MAX),
+            since_ms: suspension.since_ms,
+            text: suspension.text,
+        }),
     }
 }

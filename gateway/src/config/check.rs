@@ -147,6 +147,10 @@ fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
         provider.limits.max_answer_bytes,
         1024,
     )?;
+    let overdue = provider.limits.overdue;
+    if !(overdue > 0.0 && overdue <= 1.0) {
+        return fault(path, "limits.overdue", "must be above 0 and at most 1");
+    }
     if !(1..=10).contains(&provider.retry.attempts) {
         return fault(path, "retry.attempts", "must be 1 to 10");
     }
@@ -164,6 +168,9 @@ fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
 fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fault> {
     if route.model.is_empty() {
         return fault(path, "model", "must not be empty");
+    }
+    if !(1..=100).contains(&route.max_calls) {
+        return fault(path, "max_calls", "must be 1 to 100");
     }
     if route.queue.is_empty() {
         return fault(path, "queue", "needs at least one provider");

@@ -23,7 +23,7 @@ use serde::Deserialize;
 
 pub use file::{File, Problem, Version};
 pub use log::{Log, RequestLog};
-pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope};
+pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope, When};
 pub use restart::needing_restart;
 pub use route::{Canary, Degraded, Route, Target};
 pub use secret::KeySource;

@@ -31,6 +31,9 @@ pub struct Provider {
     pub retry: Retry,
     /// A tiny real request on a schedule.
     pub check: Option<Check>,
+    /// How long it is left out when it refuses the key, or the key has nothing left to spend.
+    #[serde(default = "Provider::default_suspend")]
+    pub suspend: Span,
 }
 
 impl Provider {
@@ -46,6 +49,10 @@ impl Provider {
 
     fn default_in_flight() -> usize {
         256
+    }
+
+    fn default_suspend() -> Span {
+        Span::seconds(600)
     }
 }
 
@@ -66,8 +73,16 @@ pub enum Scope {
 pub struct Limits {
     /// To accept a connection.
     pub connect: Span,
-    /// From the request to the first byte of an answer, or the first event of a stream.
+    /// From the request to the first content of a stream. Comments of the provider do not count.
     pub first_byte: Span,
+    /// From the request to the first byte of an answer that comes as a whole, which is when all of it has been thought of.
+    pub whole: Span,
+    /// After which share of these two a call that has shown no sign of life counts as a timeout while it is still in
+    /// flight, above 0 and at most 1.
+    pub overdue: f64,
+    /// How long a call must have been silent for a client that leaves it to be evidence of a timeout. Never shorter than
+    /// the provider's usual time to its first byte.
+    pub silence: Span,
     /// Between two pieces of an answer.
     pub idle: Span,
     /// For one request with all its attempts, to the end of its answer.
@@ -81,6 +96,9 @@ impl Default for Limits {
         Self {
             connect: Span::seconds(5),
             first_byte: Span::seconds(60),
+            whole: Span::seconds(300),
+            overdue: 0.5,
+            silence: Span::seconds(1),
             idle: Span::seconds(30),
             total: Span::seconds(600),
             max_answer_bytes: 16 << 20,
@@ -94,6 +112,8 @@ impl Default for Limits {
 pub struct Retry {
     /// Attempts in all, 1 to 10.
     pub attempts: usize,
+    /// When there are more than one.
+    pub when: When,
     /// The wait before the second attempt; each further wait is twice the last, with jitter.
     pub base: Span,
     /// The longest wait. A provider that asks for a longer one (`Retry-After`) is not tried again.
@@ -104,10 +124,22 @@ impl Default for Retry {
     fn default() -> Self {
         Self {
             attempts: 3,
+            when: When::Last,
             base: Span::millis(200),
             max: Span::seconds(5),
         }
     }
+}
+
+/// When a provider is asked again.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// When no other target of the queue would take the request.
+    #[default]
+    Last,
+    /// Before the next target is asked.
+    Always,
 }
 
 /// A tiny real request on a schedule.

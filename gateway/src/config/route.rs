@@ -19,12 +19,26 @@ pub struct Route {
     /// How long a recovered provider takes to get its full share of traffic back.
     #[serde(default)]
     pub ramp: Option<Span>,
+    /// How long a request may take in all, whomever it asks, to the end of its answer.
+    #[serde(default = "Route::default_deadline")]
+    pub deadline: Span,
+    /// How many upstream calls a request may make in all, 1 to 100.
+    #[serde(default = "Route::default_calls")]
+    pub max_calls: usize,
     /// What may be answered when nothing in the queue is left.
     #[serde(default)]
     pub degraded: Degraded,
 }
 
 impl Route {
+    fn default_deadline() -> Span {
+        Span::seconds(600)
+    }
+
+    fn default_calls() -> usize {
+        6
+    }
+
     /// All providers that it may ask, canary and older models included, with the model to ask them for.
     pub fn targets(&self) -> impl Iterator<Item = (&String, &str)> {
         let queue = self.queue.iter().chain(&self.degraded.models);

@@ -45,6 +45,8 @@ pub struct Server {
     pub body_timeout: Span,
     /// How long a client may leave a streamed answer unread before it is cut off.
     pub stall_timeout: Span,
+    /// How often a client that waits for a stream gets a comment, so that nothing in between takes the connection for dead.
+    pub keep_alive: Span,
     /// How long requests and streams in flight may take to end once the gateway is told to stop.
     pub drain_timeout: Span,
 }
@@ -70,6 +72,7 @@ impl Default for Server {
             header_timeout: Span::seconds(75),
             body_timeout: Span::seconds(30),
             stall_timeout: Span::seconds(30),
+            keep_alive: Span::seconds(10),
             drain_timeout: Span::seconds(30),
         }
     }

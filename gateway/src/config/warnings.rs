@@ -1,11 +1,24 @@
 //! What is legal and still hardly meant.
 
+use std::net::{IpAddr, SocketAddr};
+
+use http::Uri;
+
 use super::Config;
 
 /// What is worth a second look, each with what to set.
 pub fn warnings(config: &Config) -> Vec<String> {
     let server = &config.server;
     let (listen, mut found) = (server.listen, Vec::new());
+    for provider in &config.provider {
+        if leads_to(&provider.base_url, listen) {
+            found.push(format!(
+                "provider {}: its base_url is this gateway's own address, so each of its requests comes back and is \
+                 refused; name the provider's",
+                provider.name
+            ));
+        }
+    }
     if server.listen.ip().is_loopback() {
         return found;
     }
@@ -26,4 +39,43 @@ pub fn warnings(config: &Config) -> Vec<String> {
         ));
     }
     found
+}
+
+/// Whether a URL names the address that the gateway listens on, as far as it can be told without asking for names.
+fn leads_to(url: &str, listen: SocketAddr) -> bool {
+    let Ok(uri) = Uri::try_from(url) else {
+        return false;
+    };
+    let default = if uri.scheme_str() == Some("https") {
+        443
+    } else {
+        80
+    };
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let ip = match host {
+        "localhost" => Some(listen.ip()),
+        host => host.parse::<IpAddr>().ok(),
+    };
+    let is_own = |ip: IpAddr| {
+        ip == listen.ip()
+            || (listen.ip().is_unspecified() && (ip.is_loopback() || ip.is_unspecified()))
+    };
+    uri.port_u16().unwrap_or(default) == listen.port() && ip.is_some_and(is_own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_that_leads_back_here_is_known() {
+        let leads = |url, listen: &str| leads_to(url, listen.parse().unwrap());
+        assert!(leads("http://127.0.0.1:8080/v1", "127.0.0.1:8080"));
+        assert!(leads("http://localhost:8080/v1", "127.0.0.1:8080"));
+        assert!(leads("http://[::1]:8080/v1", "[::]:8080"));
+        assert!(leads("http://127.0.0.1/v1", "0.0.0.0:80"));
+        assert!(!leads("http://127.0.0.1:8081/v1", "127.0.0.1:8080"));
+        assert!(!leads("http://10.0.0.1:8080/v1", "0.0.0.0:8080"));
+        assert!(!leads("https://api.example.com/v1", "0.0.0.0:443"));
+    }
 }

@@ -79,7 +79,7 @@ fn config(fakes: &[Fake; 3]) -> String {
 [[provider]]
 name = "{name}"
 base_url = "{}"
-limits = {{ first_byte = "1s", idle = "1s" }}
+limits = {{ first_byte = "1s", whole = "1s", idle = "1s" }}
 retry = {{ attempts = 2, base = "50ms" }}
 breaker = {{ min_calls = 6, timeout_ratio = 0.3, open_wait = {{ base = "2s", factor = 2.0, max = "10s" }} }}
 check = {{ every = "5s", model = "demo" }}

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// An error as the client gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +20,12 @@ pub struct ApiError {
     pub param: Option<&'static str>,
     /// What went wrong, and what to do about it.
     pub message: String,
+    /// The provider's own words, in place of the four above.
+    pub words: Option<Map<String, Value>>,
     /// The wait to ask for.
     pub retry_after: Option<Duration>,
+    /// Whether another try is useless, which keeps clients from making one unasked.
+    pub is_final: bool,
     /// What was tried.
     pub tried: Vec<Tried>,
 }
@@ -45,7 +50,9 @@ impl ApiError {
             code,
             param: None,
             message: message.into(),
+            words: None,
             retry_after: None,
+            is_final: false,
             tried: Vec::new(),
         }
     }
@@ -78,8 +85,18 @@ impl ApiError {
         self
     }
 
+    /// Gives the client the provider's own words. They stand alone: what was tried is told in a header.
+    #[must_use]
+    pub fn words(mut self, words: Map<String, Value>) -> Self {
+        self.words = Some(words);
+        self
+    }
+
     /// The JSON body.
     pub fn body(&self) -> String {
+        if let Some(words) = &self.words {
+            return serde_json::json!({ "error": words }).to_string();
+        }
         let body = Body {
             error: Inner {
                 message: &self.message,
@@ -123,6 +140,9 @@ impl IntoResponse for ApiError {
         if let Some(wait) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds(wait)));
         }
+        if self.is_final {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
         if !self.tried.is_empty()
             && let Ok(tried) = HeaderValue::try_from(listed(&self.tried))
         {
@@ -131,6 +151,9 @@ impl IntoResponse for ApiError {
         response
     }
 }
+
+/// Tells the official clients, which try again by themselves, whether to. Providers say it too.
+pub const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// Says on each answer which targets were tried before it.
 pub const TRIED: HeaderName = HeaderName::from_static("x-cutout-tried");

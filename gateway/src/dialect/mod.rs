@@ -2,8 +2,10 @@
 
 mod error;
 pub mod headers;
+mod refusal;
 pub mod sse;
 mod usage;
 
-pub use error::{ApiError, TRIED, Tried, listed};
+pub use error::{ApiError, SHOULD_RETRY, TRIED, Tried, listed};
+pub use refusal::{Fault, Refusal};
 pub use usage::Usage;

@@ -3,11 +3,16 @@
 //! Events are passed on byte for byte, and only whole: a provider that breaks off in the middle of one
 //! leaves nothing half-said to the client.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Refusal;
 
 /// Cuts a byte stream into events, at blank lines.
 #[derive(Debug)]
@@ -95,6 +100,8 @@ fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
 pub enum Said {
     /// Nothing: a comment, as providers send to keep a connection alive.
     Nothing,
+    /// That an answer begins, and nothing of it yet.
+    Head,
     /// A piece of the answer; `finished` if it has a finish reason.
     Piece {
         /// Whether it has a finish reason.
@@ -102,8 +109,8 @@ pub enum Said {
     },
     /// `[DONE]`: the proper end.
     Done,
-    /// An error, in the provider's words.
-    Error(String),
+    /// An error.
+    Error(Box<Refusal>),
     /// What no client could read, and why.
     Broken(&'static str),
 }
@@ -136,44 +143,94 @@ pub fn read(event: &[u8]) -> Said {
     if data.trim() == "[DONE]" {
         return Said::Done;
     }
-    let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
+    let chunk = serde_json::from_str::<Chunk<'_>>(data);
+    let is_named = name == "error";
+    if is_named || !chunk.as_ref().is_ok_and(Chunk::is_plain) {
+        let value = serde_json::from_str(data).unwrap_or(Value::Null);
+        if let Some(refusal) = Refusal::inside(value, is_named) {
+            return Said::Error(Box::new(refusal));
+        }
+    }
+    let Ok(chunk) = chunk else {
         return Said::Broken("an event that is not JSON");
     };
-    if name == "error" || chunk.error.is_some() {
-        return Said::Error(words(chunk.error.map_or(data, |error| error.get())));
+    let choices = chunk.choices.unwrap_or_default();
+    let finished = choices.iter().any(|choice| choice.finish_reason.is_some());
+    if finished || choices.iter().any(Choice::has_content) {
+        Said::Piece { finished }
+    } else {
+        Said::Head
     }
-    let finished = chunk.choices.unwrap_or_default();
-    Said::Piece {
-        finished: finished.iter().any(|choice| choice.finish_reason.is_some()),
-    }
-}
-
-/// The message of an error object, or the object itself, in at most 300 characters.
-pub fn words(error: &str) -> String {
-    #[derive(Deserialize)]
-    struct Shape {
-        message: String,
-    }
-    let message = serde_json::from_str::<Shape>(error).map(|shape| shape.message);
-    message
-        .unwrap_or_else(|_| error.to_owned())
-        .chars()
-        .take(300)
-        .collect()
 }
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
+    #[serde(default)]
+    error: Option<IgnoredAny>,
     #[serde(borrow, default)]
-    error: Option<&'a serde_json::value::RawValue>,
+    object: Option<Cow<'a, str>>,
     #[serde(default)]
     choices: Option<Vec<Choice>>,
+}
+
+impl Chunk<'_> {
+    /// Whether it is no error.
+    fn is_plain(&self) -> bool {
+        self.error.is_none() && self.object.as_deref() != Some("error")
+    }
 }
 
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
     finish_reason: Option<IgnoredAny>,
+    #[serde(default)]
+    delta: Option<Delta>,
+    /// Some providers send whole messages, or texts.
+    #[serde(default)]
+    message: Option<Delta>,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Choice {
+    fn has_content(&self) -> bool {
+        let parts = [&self.delta, &self.message];
+        let said = |delta: &Delta| delta.has_content;
+        parts.into_iter().flatten().any(said)
+            || self.text.as_ref().is_some_and(|text| !text.is_empty())
+    }
+}
+
+/// What a piece adds. Its content has many names (`content`, `tool_calls`, `reasoning_content`, …), and new ones come: all
+/// but the role is content, if there is something in it.
+struct Delta {
+    has_content: bool,
+}
+
+impl<'de> Deserialize<'de> for Delta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Delta;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Delta, A::Error> {
+        let mut has_content = false;
+        while let Some((name, value)) = map.next_entry::<Cow<'de, str>, &RawValue>()? {
+            let is_empty = matches!(value.get(), "null" | "\"\"" | "[]" | "{}");
+            has_content |= name != "role" && !is_empty;
+        }
+        Ok(Delta { has_content })
+    }
 }
 
 #[cfg(test)]
@@ -222,23 +279,26 @@ mod tests {
             ("data: [DONE]\n\n", Said::Done),
             ("data:[DONE]\r\n\r\n", Said::Done),
             (
-                "data: {\"choices\":[{\"finish_reason\":null}]}\n\n",
+                "data: {\"choices\":[{\"finish_reason\":null,\"delta\":{\"content\":\"x\"}}]}\n\n",
                 piece(false),
             ),
             (
                 "data: {\"choices\":[{\"finish_reason\":\"stop\"}],\"new\":1}\n\n",
                 piece(true),
             ),
-            ("data: {\"choices\":[],\"usage\":{}}\n\n", piece(false)),
-            ("data: {\"choices\":\ndata: []}\n\n", piece(false)),
+            ("data: {\"choices\":[],\"usage\":{}}\n\n", Said::Head),
             (
-                "data: {\"error\":{\"message\":\"no\",\"code\":1}}\n\n",
-                Said::Error("no".into()),
+                "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null,\"tool_calls\":[]}}]}\n\n",
+                Said::Head,
             ),
-            ("data: {\"error\":\"no\"}\n\n", Said::Error("\"no\"".into())),
             (
-                "event: error\ndata: {\"message\":\"no\"}\n\n",
-                Said::Error("no".into()),
+                "data: {\"choices\":[{\"delta\":{\"of_tomorrow\":7}}]}\n\n",
+                piece(false),
+            ),
+            ("data: {\"choices\":[{\"text\":\"x\"}]}\n\n", piece(false)),
+            (
+                "data: {\"choices\":\ndata: [{\"text\":\"x\"}]}\n\n",
+                piece(false),
             ),
             (
                 "data: {\"cho\n\n",
@@ -246,6 +306,33 @@ mod tests {
             ),
         ] {
             assert_eq!(read(event.as_bytes()), said, "{event:?}");
+        }
+        for (event, message, status) in [
+            (
+                "data: {\"error\":{\"message\":\"no\",\"code\":1}}\n\n",
+                "no",
+                500,
+            ),
+            ("data: {\"error\":\"no\"}\n\n", "no", 500),
+            (
+                "event: error\ndata: {\"message\":\"no\",\"code\":\"400\"}\n\n",
+                "no",
+                400,
+            ),
+            ("event: error\ndata: \"no\"\n\n", "no", 500),
+            (
+                "data: {\"object\":\"error\",\"message\":\"no\"}\n\n",
+                "no",
+                500,
+            ),
+        ] {
+            let Said::Error(refusal) = read(event.as_bytes()) else {
+                panic!("{event}");
+            };
+            assert_eq!(
+                (refusal.message().as_str(), refusal.status.as_u16()),
+                (message, status)
+            );
         }
         assert_eq!(
             read(b"data: \xff\n\n"),

@@ -21,13 +21,13 @@ struct Maps {
 
 impl Conversations {
     /// The target that served it last.
-    pub(crate) fn last(&self, key: u64) -> Option<String> {
+    pub fn last(&self, key: u64) -> Option<String> {
         let maps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         maps.young.get(&key).or_else(|| maps.old.get(&key)).cloned()
     }
 
-    /// Remembers who served it.
-    pub(crate) fn remember(&self, key: u64, target: String) {
+    /// Remembers who served it; each use does, so that a conversation which goes on is not forgotten.
+    pub fn remember(&self, key: u64, target: String) {
         let mut maps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if maps.young.len() >= REMEMBERED {
             maps.old = std::mem::take(&mut maps.young);

@@ -3,15 +3,19 @@
 mod answers;
 mod conversations;
 mod fleet;
+mod life;
 mod provider;
 mod route;
+mod suspension;
 mod upstream;
 
 pub use answers::Answers;
 pub use conversations::Conversations;
 pub use fleet::Fleet;
 pub(crate) use fleet::Next;
+pub use life::Life;
 pub use provider::{Endpoint, Provider};
 pub(crate) use route::choose;
 pub use route::{Route, Target};
+pub use suspension::{Cause, Suspension};
 pub use upstream::{InFlight, Upstream};

@@ -6,6 +6,7 @@ use http::{HeaderValue, Uri};
 use secrecy::ExposeSecret;
 use tokio::sync::Semaphore;
 
+use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
 use crate::config;
 
@@ -21,6 +22,8 @@ pub struct Provider {
     /// The connections to it.
     pub client: Client,
     uris: [Uri; 2],
+    /// Begins empty with each configuration: its keys may be others.
+    suspensions: Suspensions,
 }
 
 /// What a provider can be asked for.
@@ -78,7 +81,28 @@ impl Provider {
             authorization,
             client,
             uris,
+            suspensions: Suspensions::default(),
         })
+    }
+
+    /// Whether one of its models is left out, and why.
+    pub fn suspended(&self, model: &str) -> Option<Suspension> {
+        self.suspensions.of(model)
+    }
+
+    /// Leaves a model out for a time.
+    pub(crate) fn suspend(&self, suspension: Suspension) {
+        let (provider, model) = (&self.settings.name, suspension.model.clone());
+        let (status, said) = (suspension.status, suspension.text.clone());
+        let cause = suspension.cause;
+        if self.suspensions.add(suspension) {
+            tracing::warn!(provider, model, status, said, %cause, "a target is left out");
+        }
+    }
+
+    /// Takes a model in again.
+    pub(crate) fn resume(&self, model: &str) {
+        self.suspensions.lift(model);
     }
 
     /// The address of an endpoint.

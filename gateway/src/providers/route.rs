@@ -34,6 +34,13 @@ impl Target {
         self.provider.slots.available_permits() == 0
     }
 
+    /// Whether a request would be taken right now: it has room, its key is good, and its breaker admits.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.is_full()
+            && self.provider.suspended(&self.model).is_none()
+            && self.upstream.breaker.is_available()
+    }
+
     /// It, with what came of it.
     pub(crate) fn tried(&self, what: String) -> Tried {
         Tried {
@@ -117,16 +124,28 @@ pub(crate) fn choose(
     tried: &mut Vec<Tried>,
     wanted: impl Fn(&Target) -> bool,
 ) -> Option<Choice<Arc<Target>>> {
-    let eligible = |target: &Arc<Target>| wanted(target) && !target.is_full();
-    let chosen = router.choose_watched(attempts, eligible, |member, rejected| {
-        let target = member.payload();
-        // Once per request: a later choice asks it again.
+    // Each is noted once per request: a later choice asks it again.
+    let mut note = |target: &Target, why: String| {
         let known = |tried: &Tried| {
             tried.provider == target.provider.settings.name && tried.model == target.model
         };
         if !tried.iter().any(known) {
-            tried.push(target.tried(rejected.to_string()));
+            tried.push(target.tried(why));
         }
+    };
+    let members = router.members();
+    for target in members.iter().map(|member| member.payload()) {
+        if wanted(target)
+            && let Some(suspension) = target.provider.suspended(&target.model)
+        {
+            note(target, suspension.to_string());
+        }
+    }
+    let eligible = |target: &Arc<Target>| {
+        wanted(target) && !target.is_full() && target.provider.suspended(&target.model).is_none()
+    };
+    let chosen = router.choose_watched(attempts, eligible, |member, rejected| {
+        note(member.payload(), rejected.to_string());
     });
     chosen.ok()
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use cutout::{Breaker, Config, ConfigError, Endings, Snapshot};
 
+use super::Life;
 use crate::events::Events;
 use crate::store::{Recorder, Store, Totals};
 
@@ -20,6 +21,8 @@ pub struct Upstream {
     pub model: Option<String>,
     /// The breaker.
     pub breaker: Arc<Breaker>,
+    /// Its signs of life.
+    pub life: Life,
     tally: Arc<Tally>,
     in_flight: AtomicUsize,
     _recorder: Recorder,
@@ -45,6 +48,7 @@ fn totals(breaker: &Breaker, tally: &Tally) -> Totals {
     Totals {
         calls: before.calls + tally.calls.load(Relaxed),
         successes: before.successes + sum(|ended| ended.success),
+        answered: before.answered + sum(|ended| ended.answered),
         failures: before.failures + sum(|ended| ended.failure),
         timeouts: before.timeouts + sum(|ended| ended.timeout),
         ignored: before.ignored + sum(|ended| ended.ignored + ended.abandoned),
@@ -92,6 +96,7 @@ impl Upstream {
             provider: provider.to_owned(),
             model: model.map(str::to_owned),
             breaker,
+            life: Life::default(),
             tally,
             in_flight: AtomicUsize::new(0),
             _recorder: recorder,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -49,7 +49,8 @@ impl Ask {
     ///
     /// What the client should be told.
     pub(super) async fn read(
-        headers: HeaderMap,
+        headers: &HeaderMap,
+        hop: HeaderValue,
         body: Body,
         server: &Server,
         memory: &Arc<Semaphore>,
@@ -64,7 +65,7 @@ impl Ask {
         Ok(Self {
             model,
             stream,
-            headers: dialect::headers::to_provider(&headers, &server.pass_headers),
+            headers: sent_on(headers, &server.pass_headers, hop),
             body,
             model_at,
             _memory: Some(memory),
@@ -72,12 +73,12 @@ impl Ask {
     }
 
     /// The gateway's own request, whose body begins with the model `""`.
-    pub(super) fn own(body: &'static str) -> Self {
+    pub(super) fn own(body: &'static str, hop: HeaderValue) -> Self {
         const BEFORE: usize = r#"{"model":"#.len();
         Self {
             model: String::new(),
             stream: false,
-            headers: HeaderMap::new(),
+            headers: sent_on(&HeaderMap::new(), &[], hop),
             body: Bytes::from_static(body.as_bytes()),
             model_at: BEFORE..BEFORE + 2,
             _memory: None,
@@ -96,6 +97,12 @@ impl Ask {
         body.extend_from_slice(&self.body[self.model_at.end..]);
         body.freeze()
     }
+}
+
+fn sent_on(headers: &HeaderMap, pass: &[String], hops: HeaderValue) -> HeaderMap {
+    let mut headers = dialect::headers::to_provider(headers, pass);
+    crate::hop::sign(&mut headers, hops);
+    headers
 }
 
 async fn collect(

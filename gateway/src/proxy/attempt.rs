@@ -1,67 +1,91 @@
-//! One attempt at one provider: the request sent once, the answer read within its limits and looked at.
+//! One attempt at one provider: the request sent once, and the answer read.
 
-use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use tokio::time::{Instant, timeout, timeout_at};
+use bytes::Bytes;
+use http::{HeaderValue, Request, header};
+use http_body_util::Full;
+use tokio::sync::mpsc;
+use tokio::time::timeout_at;
 
 use super::ask::Ask;
-use super::failed::{Failed, Limit, retry_after};
-use crate::config::Limits;
-use crate::dialect::headers;
-use crate::dialect::sse::{Said, Splitter, read};
+use super::call::Due;
+use super::failed::{Failed, Limit};
+use super::reading::{Answer, begin, collect, first, kind, refusal, whole, why};
+use super::signs::Signs;
+use crate::dialect::Refusal;
 use crate::providers::{Endpoint, Target};
 
-/// How much of an error's body is read.
-const ERROR_BYTES: usize = 64 << 10;
-
-/// A good answer, or the good beginning of one.
+/// What an attempt sends and whom it tells.
 #[derive(Debug)]
-pub(super) enum Answer {
-    /// All of it.
-    Whole {
-        status: StatusCode,
-        headers: HeaderMap,
-        body: Bytes,
-    },
-    /// A stream whose first event is there.
-    Stream(Stream),
+pub(super) struct Way {
+    pub(super) endpoint: Endpoint,
+    pub(super) ask: Ask,
+    /// Where comments of providers go before the first content, for streams.
+    comments: Option<mpsc::Sender<Bytes>>,
+    /// How many upstream calls the request may make yet.
+    left: AtomicUsize,
 }
 
-/// A stream that has begun well.
-#[derive(Debug)]
-pub(super) struct Stream {
-    pub(super) headers: HeaderMap,
-    /// Whole events that have come and have not been looked at.
-    pub(super) events: VecDeque<Bytes>,
-    pub(super) splitter: Splitter,
-    pub(super) body: Incoming,
+impl Way {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        ask: Ask,
+        comments: Option<mpsc::Sender<Bytes>>,
+        most: usize,
+    ) -> Self {
+        Self {
+            endpoint,
+            ask,
+            comments,
+            left: AtomicUsize::new(most),
+        }
+    }
+
+    /// Hands a provider's comment on, if the client can take it.
+    pub(super) fn comment(&self, comment: Bytes) {
+        if let Some(comments) = &self.comments {
+            // More of them at once say no more.
+            let _ = comments.try_send(comment);
+        }
+    }
+
+    /// How many upstream calls may be made yet.
+    pub(super) fn left(&self) -> usize {
+        self.left.load(Relaxed)
+    }
 }
 
-/// Sends the request and waits for the answer, or for the first event of a stream.
+/// Sends the request and waits for the answer, or for the first content of a stream.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future closes the connection, so that the provider stops too.
-pub(super) async fn attempt(
-    target: &Target,
-    endpoint: Endpoint,
-    ask: &Ask,
-) -> Result<Answer, Failed> {
+pub(super) async fn attempt(target: &Target, way: &Way, signs: &Signs) -> Result<Answer, Failed> {
     let limits = &target.provider.settings.limits;
-    let first_byte = limits.first_byte.get();
-    let due = Instant::now() + first_byte;
-    let late = |_| Failed::TimedOut(Limit::FirstByte, first_byte);
-    let request = request(target, endpoint, ask);
-    let sent = target.provider.client.send(request);
+    let (limit, first) = if way.ask.stream {
+        (Limit::FirstByte, limits.first_byte.get())
+    } else {
+        (Limit::Whole, limits.whole.get())
+    };
+    // One at a time asks and counts.
+    way.left.store(way.left().saturating_sub(1), Relaxed);
+    signs.begin();
+    tokio::select! {
+        biased;
+        answer = answer(target, way, signs, Due::in_time(limit, first)) => answer,
+        never = signs.overdue(first) => never,
+    }
+}
+
+async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<Answer, Failed> {
+    let limits = &target.provider.settings.limits;
+    let late = |_| due.passed();
+    let sent = target.provider.client.send(request(target, way));
     let unsent = |error| unsent(&error, limits.connect.get());
-    let response = timeout_at(due, sent).await.map_err(late)?.map_err(unsent)?;
+    let response = timeout_at(due.at, sent).await.map_err(late)?;
+    let response = response.map_err(unsent)?;
     if !response.status().is_success() {
         return Err(refusal(response, limits.idle.get()).await);
     }
@@ -74,15 +98,28 @@ pub(super) async fn attempt(
             "compressed, though not asked to be".to_owned(),
         ));
     }
-    match (kind(&response).as_str(), ask.stream) {
+    match (kind(response.headers()).as_str(), way.ask.stream) {
         ("text/event-stream", true) => {
-            let begun = begin(response, limits);
-            timeout_at(due, begun)
+            let begun = begin(response, limits, way, signs);
+            timeout_at(due.at, begun)
                 .await
                 .map_err(late)?
                 .map(Answer::Stream)
         }
-        ("application/json", false) => whole(response, limits).await,
+        ("application/json", false) => {
+            let first = timeout_at(due.at, first(response, limits, signs));
+            let (response, first) = first.await.map_err(late)??;
+            whole(response, first, limits, way.endpoint, signs).await
+        }
+        // Some tell with JSON what is wrong with a stream.
+        ("application/json", true) => {
+            let body = collect(response.into_body(), limits.idle.get()).await?;
+            let value = serde_json::from_slice(&body).unwrap_or_default();
+            Err(Refusal::inside(value, false).map_or_else(
+                || Failed::Invalid("JSON in place of a stream".to_owned()),
+                Failed::from,
+            ))
+        }
         (kind, stream) => {
             let wanted = if stream { "a stream" } else { "JSON" };
             Err(Failed::Invalid(format!("{kind:?} in place of {wanted}")))
@@ -90,10 +127,11 @@ pub(super) async fn attempt(
     }
 }
 
-fn request(target: &Target, endpoint: Endpoint, ask: &Ask) -> Request<Full<Bytes>> {
+fn request(target: &Target, way: &Way) -> Request<Full<Bytes>> {
+    let ask = &way.ask;
     let mut request = Request::new(Full::new(ask.body_for(&target.model)));
     *request.method_mut() = http::Method::POST;
-    *request.uri_mut() = target.provider.uri(endpoint).clone();
+    *request.uri_mut() = target.provider.uri(way.endpoint).clone();
     let headers = request.headers_mut();
     *headers = ask.headers.clone();
     let accepted = if ask.stream {
@@ -115,135 +153,6 @@ fn request(target: &Target, endpoint: Endpoint, ask: &Ask) -> Request<Full<Bytes
         headers.insert(header::AUTHORIZATION, key.clone());
     }
     request
-}
-
-/// The media type, in lower case and without its parameters.
-fn kind(response: &Response<Incoming>) -> String {
-    let kind = response.headers().get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
-    let kind = kind.split(';').next().unwrap_or("");
-    kind.trim().to_ascii_lowercase()
-}
-
-async fn refusal(response: Response<Incoming>, idle: Duration) -> Failed {
-    let status = response.status();
-    if status.is_redirection() || status.is_informational() {
-        return Failed::Invalid(format!(
-            "status {}: redirects are not followed",
-            status.as_u16()
-        ));
-    }
-    let retry_after = retry_after(response.headers());
-    // Why it refused is good to know, but not worth an error of its own.
-    let body = collect(response.into_body(), ERROR_BYTES, idle)
-        .await
-        .unwrap_or_default();
-    Failed::Status {
-        status,
-        retry_after,
-        body,
-    }
-}
-
-async fn whole(response: Response<Incoming>, limits: &Limits) -> Result<Answer, Failed> {
-    let (head, body) = response.into_parts();
-    let body = collect(body, limits.max_answer_bytes, limits.idle.get()).await?;
-    let invalid = |why: &str| Failed::Invalid(why.to_owned());
-    // JSON is UTF-8; what is skipped in it below would not be checked.
-    let text = std::str::from_utf8(&body).map_err(|_| invalid("a body that is not UTF-8"))?;
-    let looked: Whole =
-        serde_json::from_str(text).map_err(|_| invalid("a body that is not a JSON object"))?;
-    if looked.error.is_some() {
-        return Err(Failed::Status {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            retry_after: None,
-            body,
-        });
-    }
-    Ok(Answer::Whole {
-        status: head.status,
-        headers: headers::to_client(&head.headers),
-        body,
-    })
-}
-
-/// What of a whole answer matters here.
-#[derive(Deserialize)]
-struct Whole {
-    #[serde(default)]
-    error: Option<IgnoredAny>,
-}
-
-async fn collect(mut body: Incoming, limit: usize, idle: Duration) -> Result<Bytes, Failed> {
-    let mut all = BytesMut::new();
-    while let Some(data) = piece(&mut body, idle).await? {
-        if all.len() + data.len() > limit {
-            return Err(Failed::Invalid(format!("more than {limit} bytes")));
-        }
-        all.extend_from_slice(&data);
-    }
-    Ok(all.freeze())
-}
-
-/// The next piece of a body; `None` at its end.
-pub(super) async fn piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Failed> {
-    loop {
-        let frame = timeout(idle, body.frame()).await;
-        match frame.map_err(|_| Failed::TimedOut(Limit::Idle, idle))? {
-            Some(Ok(frame)) => {
-                if let Ok(data) = frame.into_data() {
-                    return Ok(Some(data));
-                }
-            }
-            Some(Err(error)) => return Err(Failed::Broken(why(&error))),
-            None => return Ok(None),
-        }
-    }
-}
-
-/// Waits for the first event that says something.
-async fn begin(response: Response<Incoming>, limits: &Limits) -> Result<Stream, Failed> {
-    let (head, mut body) = response.into_parts();
-    let mut splitter = Splitter::new(limits.max_answer_bytes);
-    let mut events = VecDeque::new();
-    loop {
-        let Some(data) = piece(&mut body, limits.idle.get()).await? else {
-            return Err(Failed::Broken(
-                "the stream ended before its first event".to_owned(),
-            ));
-        };
-        splitter.push(&data, &mut events).map_err(|_| too_long())?;
-        match events
-            .iter()
-            .map(|event| read(event))
-            .find(|said| *said != Said::Nothing)
-        {
-            None => {}
-            Some(Said::Error(error)) => return Err(Failed::ErrorEvent(error)),
-            Some(Said::Broken(why)) => return Err(Failed::Invalid(why.to_owned())),
-            Some(Said::Nothing | Said::Piece { .. } | Said::Done) => {
-                return Ok(Stream {
-                    headers: headers::to_client(&head.headers),
-                    events,
-                    splitter,
-                    body,
-                });
-            }
-        }
-    }
-}
-
-pub(super) fn too_long() -> Failed {
-    Failed::Invalid("an event that does not end".to_owned())
-}
-
-/// The innermost cause of an error: the only one that says something.
-fn why(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }
 
 /// What kept a request from being answered.

@@ -3,41 +3,71 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
-use cutout::Report;
+use backon::{BackoffBuilder, ExponentialBuilder};
 use cutout::router::Choice;
+use cutout::{Report, State};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
-use super::ask::Ask;
-use super::attempt::{Answer, attempt};
+use super::attempt::{Way, attempt};
 use super::failed::{Failed, Limit};
-use crate::providers::{Endpoint, InFlight, Target};
+use super::reading::Answer;
+use super::signs::Signs;
+use crate::providers::{InFlight, Target};
 use crate::requests::Record;
 
-/// A call that may be made. Dropping it gives back all that it holds; its permit then settles as
-/// abandoned, which is ignored unless the breaker is configured otherwise.
+/// A call that may be made. Dropping it gives back all that it holds; its permit then settles as what the call is
+/// [evidence](super::signs) of, or as abandoned, which is ignored unless the breaker is configured otherwise.
 #[derive(Debug)]
 pub(super) struct Call {
-    choice: Choice<Arc<Target>>,
     target: Arc<Target>,
-    /// When the whole of it must have ended.
-    pub(super) due: Instant,
+    pub(super) signs: Signs,
+    /// When the whole of it must have ended, and by which limit.
+    pub(super) due: Due,
     _slot: OwnedSemaphorePermit,
     _in_flight: InFlight,
 }
 
+/// The end of a limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) at: Instant,
+    limit: Limit,
+    after: Duration,
+}
+
+impl Due {
+    pub(super) fn in_time(limit: Limit, after: Duration) -> Self {
+        let now = Instant::now();
+        // A time that no clock can tell is as good as none.
+        let at = now.checked_add(after).unwrap_or(now + FOREVER);
+        Self { at, limit, after }
+    }
+
+    fn first(self, other: Self) -> Self {
+        if other.at < self.at { other } else { self }
+    }
+
+    /// That it has passed.
+    pub(super) fn passed(self) -> Failed {
+        Failed::TimedOut(self.limit, self.after)
+    }
+}
+
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+
 impl Call {
     /// The call that a choice and a slot allow. `None`, and nothing is held, if there is no slot any more.
-    pub(super) fn new(choice: Choice<Arc<Target>>) -> Option<Self> {
+    pub(super) fn new(choice: Choice<Arc<Target>>, deadline: Due, is_stream: bool) -> Option<Self> {
         let target = Arc::clone(choice.payload());
         let slot = Arc::clone(&target.provider.slots)
             .try_acquire_owned()
             .ok()?;
+        let total = Due::in_time(Limit::Total, target.provider.settings.limits.total.get());
         Some(Self {
-            due: Instant::now() + target.provider.settings.limits.total.get(),
+            due: total.first(deadline),
             _in_flight: target.upstream.enter(),
-            choice,
+            signs: Signs::new(Arc::clone(&target), Some(choice), is_stream),
             target,
             _slot: slot,
         })
@@ -48,7 +78,7 @@ impl Call {
         &self.target
     }
 
-    /// Makes the call, with as many attempts as the provider's settings allow.
+    /// Makes the call, with at most so many attempts.
     ///
     /// # Errors
     ///
@@ -59,44 +89,67 @@ impl Call {
     /// Dropping the future ends the attempt in flight.
     pub(super) async fn make(
         &self,
-        endpoint: Endpoint,
-        ask: &Ask,
+        way: &Way,
+        most: usize,
         record: &Record,
     ) -> Result<Answer, Failed> {
+        let attempts = timeout_at(self.due.at, self.attempts(way, most, record));
+        attempts.await.map_err(|_| self.due.passed())?
+    }
+
+    async fn attempts(&self, way: &Way, most: usize, record: &Record) -> Result<Answer, Failed> {
         let settings = &self.target.provider.settings;
-        let retry = &settings.retry;
-        let longest = retry.max.get();
-        let waits = ExponentialBuilder::default()
-            .with_min_delay(retry.base.get())
+        let longest = settings.retry.max.get();
+        let mut waits = ExponentialBuilder::default()
+            .with_min_delay(settings.retry.base.get())
             .with_max_delay(longest)
-            .with_max_times(retry.attempts - 1)
-            .with_jitter();
-        let attempts = (|| {
+            .with_max_times(most.saturating_sub(1))
+            .with_jitter()
+            .build();
+        loop {
             record.begin(&self.target);
-            attempt(&self.target, endpoint, ask)
-        })
-        .retry(waits)
-        .sleep(tokio::time::sleep)
-        .when(Failed::is_worth_retrying)
-        .adjust(|failed, wait| next_wait(wait?, failed.retry_after(), longest))
-        .notify(|failed, _| {
+            let failed = match attempt(&self.target, way, &self.signs).await {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
+            };
+            self.signs.failed(failed.report(settings.scope));
             record.attempted(failed.ended(settings.scope));
+            let planned = waits.next().filter(|_| failed.is_worth_retrying());
+            let wait = planned.and_then(|wait| next_wait(wait, failed.retry_after(), longest));
+            let Some(wait) = wait else {
+                return Err(failed);
+            };
+            sleep(wait).await;
+            if self.is_barred() {
+                return Err(failed);
+            }
             self.target.upstream.count_retry();
-        });
-        let total = settings.limits.total.get();
-        let late = |_| Failed::TimedOut(Limit::Total, total);
-        timeout_at(self.due, attempts).await.map_err(late)?
+        }
     }
 
-    /// Settles the call with its outcome and gives back all that it holds.
-    pub(super) fn settle(self, report: impl Into<Report>) {
-        self.choice.done(report);
+    /// Whether the target takes no more attempts, though this call was admitted: an operator closed it to all, others
+    /// found it ill, or without a good key.
+    fn is_barred(&self) -> bool {
+        let state = self.target.upstream.breaker.state();
+        matches!(state, State::ForcedOpen | State::Open)
+            || self.target.provider.suspended(&self.target.model).is_some()
     }
 
-    /// Settles the call as its failure says.
+    /// Settles the call with its outcome, unless it has been counted already.
+    pub(super) fn settle(&self, report: impl Into<Report>) {
+        self.signs.settle(report);
+    }
+
+    /// Settles the call as its failure says. That the route's time is over says nothing of the target, beyond what its
+    /// silence does.
     pub(super) fn fail(self, failed: &Failed) {
-        let scope = self.target.provider.settings.scope;
-        self.settle(failed.report(scope));
+        if let Some(suspension) = failed.suspension(&self.target) {
+            self.target.provider.suspend(suspension);
+        }
+        if !matches!(failed, Failed::TimedOut(Limit::Deadline, _)) {
+            let scope = self.target.provider.settings.scope;
+            self.settle(failed.report(scope));
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 //! Three questions, three functions: is it [worth another attempt](Failed::is_worth_retrying) at the same provider, what
 //! does it [say of the provider's health](Failed::report), and [may another provider](Failed::may_move_on) do better?
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
+use cutout::adapters::http::retry_after;
+use cutout::verdict::{Verdict, Verdicts};
 use cutout::{Outcome, Report};
 use http::StatusCode;
 
 use crate::config::Scope;
-use crate::dialect::{ApiError, sse};
+use crate::dialect::{ApiError, Fault, Refusal};
+use crate::providers::{Cause, Suspension, Target};
 use crate::requests::Ended;
 
 /// An attempt that brought no answer.
@@ -22,19 +24,17 @@ pub(crate) enum Failed {
     Broken(String),
     /// A limit passed.
     TimedOut(Limit, Duration),
-    /// The provider answered with an error.
-    Status {
-        /// Its status.
-        status: StatusCode,
+    /// The provider answered with an error, by its status or inside a 200.
+    Refused {
+        /// What it said.
+        refusal: Box<Refusal>,
         /// The wait that it asked for.
         retry_after: Option<Duration>,
-        /// What it said.
-        body: Bytes,
+        /// Whether it said that another try is useless.
+        is_final: bool,
     },
-    /// The answer was not one of the protocol.
+    /// The answer was not one of the protocol, or empty.
     Invalid(String),
-    /// The stream said that it failed.
-    ErrorEvent(String),
 }
 
 /// Which limit passed.
@@ -42,12 +42,26 @@ pub(crate) enum Failed {
 pub(crate) enum Limit {
     /// To accept a connection.
     Connect,
-    /// To the first byte of the answer.
+    /// To the first content of a stream.
     FirstByte,
+    /// To the first byte of a whole answer.
+    Whole,
     /// Between two pieces of it.
     Idle,
     /// To its end.
     Total,
+    /// The route's, for everything. It says nothing of the provider that was asked last.
+    Deadline,
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused {
+            refusal: Box::new(refusal),
+            retry_after: None,
+            is_final: false,
+        }
+    }
 }
 
 impl Failed {
@@ -55,27 +69,30 @@ impl Failed {
     /// is not of the protocol will not be the next time.
     pub(crate) fn is_worth_retrying(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Broken(_) | Self::ErrorEvent(_) => true,
-            Self::Status { status, .. } => {
-                matches!(
-                    status.as_u16(),
-                    408 | 409 | 425 | 429 | 500 | 502 | 503 | 504 | 529
-                )
+            Self::Unreachable(_) | Self::Broken(_) => true,
+            Self::Refused {
+                refusal, is_final, ..
+            } => {
+                let status = refusal.status.as_u16();
+                let is_passing =
+                    matches!(status, 408 | 409 | 425 | 429 | 500 | 502 | 503 | 504 | 529);
+                !is_final && refusal.fault == Fault::Provider && is_passing
             }
             Self::TimedOut(..) | Self::Invalid(_) => false,
         }
     }
 
-    /// What it says of the health of what the breaker guards. The client's mistakes say nothing; nor does a model that the
-    /// provider does not have, unless the breaker guards that model alone.
+    /// What it says of the health of what the breaker guards. A provider that refuses what is the client's or the key's fault
+    /// lives; so does one that does not have the model, unless the breaker guards that model alone.
     pub(crate) fn report(&self, scope: Scope) -> Report {
         let outcome = match self {
+            Self::TimedOut(Limit::Deadline, _) => Outcome::Ignored,
             Self::TimedOut(..) => Outcome::Timeout,
-            Self::Status { status, .. } => match status.as_u16() {
-                404 if scope == Scope::Model => Outcome::Failure,
-                429 => Outcome::Failure,
-                400..500 => Outcome::Ignored,
-                _ => Outcome::Failure,
+            Self::Refused { refusal, .. } => match refusal.fault {
+                Fault::Provider => verdict(refusal.status).outcome,
+                Fault::Absent if scope == Scope::Model => Outcome::Failure,
+                // It lives, and said no.
+                _ => Outcome::Answered,
             },
             _ => Outcome::Failure,
         };
@@ -84,21 +101,40 @@ impl Failed {
         report
     }
 
-    /// Whether another provider may do better: yes, unless the request itself is at fault.
+    /// Whether another provider may do better: yes, unless the request itself is at fault, or its time is over.
     pub(crate) fn may_move_on(&self) -> bool {
         match self {
-            Self::Status { status, .. } => {
-                !status.is_client_error()
-                    || matches!(status.as_u16(), 401..=404 | 408 | 409 | 415 | 425 | 429)
-            }
+            Self::Refused { refusal, .. } => refusal.fault != Fault::Request,
+            Self::TimedOut(Limit::Deadline, _) => false,
             _ => true,
         }
+    }
+
+    /// Why the target is to be left out from now on, if it is.
+    pub(crate) fn suspension(&self, target: &Target) -> Option<Suspension> {
+        let Self::Refused { refusal, .. } = self else {
+            return None;
+        };
+        let cause = match refusal.fault {
+            Fault::Key => Cause::Key,
+            Fault::Credit => Cause::Credit,
+            _ => return None,
+        };
+        let lasts = target.provider.settings.suspend.get();
+        let status = refusal.status.as_u16();
+        Some(Suspension::new(
+            &target.model,
+            cause,
+            status,
+            refusal.masked(),
+            lasts,
+        ))
     }
 
     /// The wait that the provider asked for.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Status { retry_after, .. } => *retry_after,
+            Self::Refused { retry_after, .. } => *retry_after,
             _ => None,
         }
     }
@@ -106,13 +142,14 @@ impl Failed {
     /// How much it tells a client, of several failures the one that is shown.
     pub(crate) fn weight(&self) -> u8 {
         match self {
-            Self::Status { status, .. } if status.is_server_error() => 6,
-            Self::ErrorEvent(_) => 6,
-            Self::Status { status, .. } if *status == StatusCode::TOO_MANY_REQUESTS => 5,
+            Self::Refused { refusal, .. } => match (refusal.fault, refusal.status) {
+                (Fault::Provider, StatusCode::TOO_MANY_REQUESTS) => 5,
+                (Fault::Provider, _) => 6,
+                _ => 1,
+            },
             Self::TimedOut(..) => 4,
             Self::Invalid(_) => 3,
             Self::Broken(_) | Self::Unreachable(_) => 2,
-            Self::Status { .. } => 1,
         }
     }
 
@@ -120,7 +157,7 @@ impl Failed {
     pub(crate) fn ended(&self, scope: Scope) -> Ended {
         Ended {
             status: match self {
-                Self::Status { status, .. } => Some(*status),
+                Self::Refused { refusal, .. } => Some(refusal.status),
                 _ => None,
             },
             outcome: self.report(scope).outcome,
@@ -134,9 +171,11 @@ impl Failed {
             Self::Unreachable(why) => format!("unreachable ({why})"),
             Self::Broken(why) => format!("connection broke ({why})"),
             Self::TimedOut(limit, after) => format!("{} limit of {after:?} passed", limit.name()),
-            Self::Status { status, .. } => format!("status {}", status.as_u16()),
+            Self::Refused { refusal, .. } => {
+                let inside = if refusal.inside { " inside a 200" } else { "" };
+                format!("status {}{inside}", refusal.status.as_u16())
+            }
             Self::Invalid(why) => format!("invalid answer ({why})"),
-            Self::ErrorEvent(_) => "error in the stream".to_owned(),
         }
     }
 
@@ -144,34 +183,40 @@ impl Failed {
     pub(crate) fn to_client(&self, provider: &str) -> ApiError {
         let bad = |code, message| ApiError::server(StatusCode::BAD_GATEWAY, code, message);
         match self {
-            Self::Status {
-                status,
-                body,
+            Self::Refused {
+                refusal,
                 retry_after,
+                ..
             } => {
-                let said = said(body);
-                match status.as_u16() {
-                    429 => {
-                        let message = format!("{provider} is over its rate limit: {said}");
-                        let mut error = ApiError::server(*status, "rate_limit_exceeded", message);
-                        error.kind = "rate_limit_error";
-                        error.retry_after = *retry_after;
-                        error
-                    }
-                    401..=403 => {
+                let (status, said) = (refusal.status, refusal.message());
+                match (refusal.fault, status.as_u16()) {
+                    (Fault::Key, _) => {
                         let message = format!("{provider} refused the gateway's key: {status}");
                         bad("provider_refused_key", message)
                     }
-                    404 => {
-                        let message = format!("{provider} does not have it: {said}");
-                        ApiError::invalid(*status, "model_not_found", message).param("model")
+                    (Fault::Provider, 429) => {
+                        let mut error = ApiError::server(status, "rate_limit_exceeded", said);
+                        error.kind = "rate_limit_error";
+                        error.retry_after = *retry_after;
+                        error.words(refusal.error.clone())
                     }
-                    400..500 => ApiError::invalid(*status, "refused_by_provider", said),
-                    _ => bad(
+                    (Fault::Provider, _) => bad(
                         "provider_error",
                         format!("{provider} answered {status}: {said}"),
                     ),
+                    (Fault::Absent, 404) => ApiError::invalid(status, "model_not_found", said)
+                        .words(refusal.error.clone()),
+                    (Fault::Credit, _) => ApiError::server(status, "insufficient_quota", said)
+                        .words(refusal.error.clone()),
+                    (Fault::Request | Fault::Absent, _) => {
+                        ApiError::invalid(client_error(status), "refused_by_provider", said)
+                            .words(refusal.error.clone())
+                    }
                 }
+            }
+            Self::TimedOut(Limit::Deadline, after) => {
+                let message = format!("no answer within {after:?}, the deadline of this model");
+                ApiError::server(StatusCode::GATEWAY_TIMEOUT, "deadline", message)
             }
             Self::TimedOut(..) => {
                 let message = format!("{provider}: {}", self.what());
@@ -181,7 +226,6 @@ impl Failed {
                 "invalid_provider_answer",
                 format!("{provider}: {}", self.what()),
             ),
-            Self::ErrorEvent(said) => bad("provider_error", format!("{provider} failed: {said}")),
             Self::Unreachable(_) | Self::Broken(_) => bad(
                 "provider_unreachable",
                 format!("{provider}: {}", self.what()),
@@ -190,88 +234,41 @@ impl Failed {
     }
 }
 
+/// A request that is at fault is told so, also by a provider which says it with the status of its own failures.
+fn client_error(status: StatusCode) -> StatusCode {
+    if status.is_client_error() {
+        status
+    } else {
+        StatusCode::BAD_REQUEST
+    }
+}
+
 impl Limit {
     const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
             Self::FirstByte => "first-byte",
+            Self::Whole => "whole-answer",
             Self::Idle => "idle",
             Self::Total => "total",
+            Self::Deadline => "deadline",
         }
-    }
-}
-
-/// The message in a provider's error body. What is not of the protocol (a proxy's HTML page) is not shown to clients.
-fn said(body: &[u8]) -> String {
-    #[derive(serde::Deserialize)]
-    struct Shape<'a> {
-        #[serde(borrow)]
-        error: &'a serde_json::value::RawValue,
-    }
-    match serde_json::from_slice::<Shape<'_>>(body) {
-        Ok(shape) => sse::words(shape.error.get()),
-        Err(_) => "no message of the protocol".to_owned(),
     }
 }
 
 /// The longest wait that a provider is believed.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// The wait in a `Retry-After` header, in seconds or until a date; `retry-after-ms` is finer and goes first. A wait of
-/// nothing is none: a breaker that opened for it would only flap.
-pub(crate) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let millis = || {
-        text("retry-after-ms")?
-            .parse()
-            .ok()
-            .map(Duration::from_millis)
-    };
-    let seconds = || text("retry-after")?.parse().ok().map(Duration::from_secs);
-    let date = || {
-        let date = httpdate::parse_http_date(text("retry-after")?).ok()?;
-        date.duration_since(std::time::SystemTime::now()).ok()
-    };
-    let wait = millis().or_else(seconds).or_else(date)?;
+/// The wait that an answer asks for, if its status is one of those that may. A wait of nothing is none.
+pub(crate) fn asked_wait(status: StatusCode, headers: &http::HeaderMap) -> Option<Duration> {
+    if !verdict(status).waits {
+        return None;
+    }
+    let wait = retry_after(headers, SystemTime::now())?;
     (!wait.is_zero()).then_some(wait.min(LONGEST_WAIT))
 }
 
-#[cfg(test)]
-mod tests {
-    use http::{HeaderMap, HeaderName, HeaderValue};
-
-    use super::*;
-
-    fn wait(fields: &[(&'static str, &str)]) -> Option<u64> {
-        let mut headers = HeaderMap::new();
-        for (name, value) in fields {
-            let value = HeaderValue::from_str(value).unwrap();
-            headers.insert(HeaderName::from_static(name), value);
-        }
-        retry_after(&headers).map(|wait| wait.as_millis() as u64)
-    }
-
-    #[test]
-    fn a_wait_is_read_in_all_its_forms_and_bounded() {
-        assert_eq!(wait(&[]), None);
-        assert_eq!(wait(&[("retry-after", "7")]), Some(7000));
-        assert_eq!(
-            wait(&[("retry-after", "7"), ("retry-after-ms", "120")]),
-            Some(120)
-        );
-        assert_eq!(
-            wait(&[("retry-after", "18446744073709551615")]),
-            Some(3_600_000)
-        );
-        assert_eq!(wait(&[("retry-after", "0")]), None);
-        assert_eq!(wait(&[("retry-after", "-1")]), None);
-        assert_eq!(wait(&[("retry-after", "soon")]), None);
-        assert_eq!(
-            wait(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]),
-            None
-        );
-        let soon = std::time::SystemTime::now() + Duration::from_secs(60);
-        let soon = wait(&[("retry-after", &httpdate::fmt_http_date(soon))]).unwrap();
-        assert!((58_000..=60_000).contains(&soon), "{soon}");
-    }
+/// The core's one table says what a status means.
+fn verdict(status: StatusCode) -> Verdict {
+    Verdicts::http().of(status.as_u16())
 }

@@ -1,108 +1,152 @@
 //! From target to target until one gives a good answer, or none is left.
 //!
-//! One policy for queues of any length: a breaker that rejects is never passed by. When the queue has nothing left,
+//! One policy for queues of any length: a breaker that rejects is never passed by. What fails moves on at once; the last
+//! target that would take the request is asked again if its settings say so. When the queue has nothing left,
 //! the client gets what the route allows as a lesser answer, or the failure that tells it most, or, if nothing was
-//! called at all, 503 with the time after which a breaker may admit again.
+//! called at all, 503; with the soonest time that anyone named.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use cutout::router::{Attempts, Router};
 use http::StatusCode;
 
-use super::ask::Ask;
-use super::attempt::Answer;
-use super::call::Call;
-use super::failed::Failed;
+use super::attempt::Way;
+use super::call::{Call, Due};
+use super::failed::{Failed, Limit};
+use super::reading::Answer;
+use crate::config::When;
 use crate::dialect::{ApiError, Tried};
-use crate::providers::{Endpoint, Route, Target, choose};
+use crate::providers::{Route, Target, choose};
 use crate::requests::Record;
 
-/// A good answer and where it is from.
+/// A good answer, or one that has begun well, and where it is from.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) answer: Answer,
-    pub(super) call: Call,
+    pub(super) from: From,
+    /// Which kind of lesser answer it is.
+    pub(super) degraded: Option<&'static str>,
+    /// What was tried before.
+    pub(super) tried: Vec<Tried>,
+}
+
+#[derive(Debug)]
+pub(super) enum From {
+    /// A provider.
+    Call(Answer, Call),
+    /// The answers that were kept.
+    Kept(Bytes),
 }
 
 /// One request on its way through a route.
-pub(super) struct Search<'a> {
-    route: &'a Route,
-    endpoint: Endpoint,
-    ask: &'a Ask,
+#[derive(Debug)]
+pub(super) struct Search {
+    route: Arc<Route>,
+    way: Way,
     /// The conversation's key, if it has one.
     conversation: Option<u64>,
-    record: &'a Record,
+    record: Record,
+    /// When it is over.
+    deadline: Due,
     /// What was tried or passed over.
-    pub(super) tried: Vec<Tried>,
+    tried: Vec<Tried>,
+    /// The names of the targets that were asked.
+    asked: Vec<String>,
     /// The failure that tells the most, and whose it is.
     worst: Option<(Failed, String)>,
+    /// The soonest time that a provider asked to wait for.
+    named: Option<Duration>,
 }
 
-impl<'a> Search<'a> {
+impl Search {
     pub(super) fn new(
-        route: &'a Route,
-        endpoint: Endpoint,
-        ask: &'a Ask,
+        route: Arc<Route>,
+        way: Way,
         conversation: Option<u64>,
-        record: &'a Record,
+        record: Record,
     ) -> Self {
+        let deadline = Due::in_time(Limit::Deadline, route.settings.deadline.get());
         Self {
             route,
-            endpoint,
-            ask,
+            way,
             conversation,
             record,
+            deadline,
             tried: Vec::new(),
+            asked: Vec::new(),
             worst: None,
+            named: None,
         }
     }
 
-    /// The first good answer of the queue. `Ok(None)` if nothing is left.
+    /// The best answer that the route has; the account of the request comes with it.
     ///
     /// # Errors
     ///
-    /// The request itself is at fault: what the provider says of it.
-    pub(super) async fn in_queue(&mut self) -> Result<Option<Found>, ApiError> {
-        let mut attempts = self
-            .conversation
-            .map_or_else(Attempts::new, Attempts::for_hash);
-        let last = self
-            .conversation
-            .and_then(|key| self.route.conversations.last(key));
-        if let Some(last) = last
-            && let Some(found) = self
-                .one(&self.route.queue, &mut attempts, Some(&last))
-                .await?
-        {
-            return Ok(Some(found));
+    /// The request itself is at fault, or nothing is left: what the client is told.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the call in flight.
+    pub(super) async fn run(mut self) -> (Result<Found, ApiError>, Record) {
+        let found = self.look().await;
+        (found, self.record)
+    }
+
+    async fn look(&mut self) -> Result<Found, ApiError> {
+        let route = Arc::clone(&self.route);
+        if let Some((answer, call)) = self.in_queue().await? {
+            if let Answer::Whole { body, .. } = &answer {
+                let ask = &self.way.ask;
+                route.answers.keep(self.way.endpoint, &ask.body, body);
+            }
+            return Ok(self.found(From::Call(answer, call), None));
         }
-        let found = self.all(&self.route.queue, &mut attempts).await?;
-        if let (Some(found), Some(key)) = (&found, self.conversation) {
-            self.route
-                .conversations
-                .remember(key, found.call.target().name());
+        if let Some(router) = &route.degraded
+            && let Some((answer, call)) = self.all(router, &mut Attempts::new()).await?
+        {
+            return Ok(self.found(From::Call(answer, call), Some("model")));
+        }
+        match route.answers.get(self.way.endpoint, &self.way.ask.body) {
+            Some(body) => Ok(self.found(From::Kept(body), Some("cached"))),
+            None => Err(self.nothing_left()),
+        }
+    }
+
+    fn found(&mut self, from: From, degraded: Option<&'static str>) -> Found {
+        Found {
+            from,
+            degraded,
+            tried: std::mem::take(&mut self.tried),
+        }
+    }
+
+    /// The first good answer of the queue; a conversation asks first whom it was with last.
+    async fn in_queue(&mut self) -> Result<Option<(Answer, Call)>, ApiError> {
+        let route = Arc::clone(&self.route);
+        let Some(key) = self.conversation else {
+            return self.all(&route.queue, &mut Attempts::new()).await;
+        };
+        let mut attempts = Attempts::for_hash(key);
+        let mut found = None;
+        if let Some(last) = route.conversations.last(key) {
+            found = self.one(&route.queue, &mut attempts, Some(&last)).await?;
+        }
+        if found.is_none() {
+            found = self.all(&route.queue, &mut attempts).await?;
+        }
+        if let Some((_, call)) = &found {
+            route.conversations.remember(key, call.target().name());
         }
         Ok(found)
-    }
-
-    /// The first good answer of the older models.
-    ///
-    /// # Errors
-    ///
-    /// As [`in_queue`](Self::in_queue).
-    pub(super) async fn in_degraded(&mut self) -> Result<Option<Found>, ApiError> {
-        match &self.route.degraded {
-            Some(router) => self.all(router, &mut Attempts::new()).await,
-            None => Ok(None),
-        }
     }
 
     async fn all(
         &mut self,
         router: &Router<Arc<Target>>,
         attempts: &mut Attempts,
-    ) -> Result<Option<Found>, ApiError> {
+    ) -> Result<Option<(Answer, Call)>, ApiError> {
         loop {
             let before = attempts.tried();
             let found = self.one(router, attempts, None).await?;
@@ -118,16 +162,35 @@ impl<'a> Search<'a> {
         router: &Router<Arc<Target>>,
         attempts: &mut Attempts,
         name: Option<&str>,
-    ) -> Result<Option<Found>, ApiError> {
+    ) -> Result<Option<(Answer, Call)>, ApiError> {
+        if self.way.left() == 0 {
+            return Ok(None);
+        }
         let wanted = |target: &Target| name.is_none_or(|name| target.name() == name);
         let chosen = choose(router, attempts, &mut self.tried, wanted);
-        let Some(call) = chosen.and_then(Call::new) else {
+        let is_stream = self.way.ask.stream;
+        let call = chosen.and_then(|choice| Call::new(choice, self.deadline, is_stream));
+        let Some(call) = call else {
             return Ok(None);
         };
-        match call.make(self.endpoint, self.ask, self.record).await {
-            Ok(answer) => Ok(Some(Found { answer, call })),
+        self.asked.push(call.target().name());
+        let retry = &call.target().provider.settings.retry;
+        let again = retry.when == When::Always || !self.has_another(router);
+        let most = if again { retry.attempts } else { 1 };
+        match call
+            .make(&self.way, most.min(self.way.left()), &self.record)
+            .await
+        {
+            Ok(answer) => Ok(Some((answer, call))),
             Err(failed) => self.note(call, failed).map(|()| None),
         }
+    }
+
+    /// Whether another target would take the request.
+    fn has_another(&self, router: &Router<Arc<Target>>) -> bool {
+        let members = router.members();
+        let mut others = members.iter().map(|member| member.payload());
+        others.any(|target| target.is_ready() && !self.asked.contains(&target.name()))
     }
 
     fn note(&mut self, call: Call, failed: Failed) -> Result<(), ApiError> {
@@ -139,7 +202,13 @@ impl<'a> Search<'a> {
         self.tried.push(target.tried(failed.what()));
         tracing::debug!(provider, what = failed.what(), "a call failed");
         if !failed.may_move_on() {
-            return Err(self.telling(failed.to_client(provider)));
+            let mut error = failed.to_client(provider);
+            error.is_final = true;
+            return Err(self.telling(error));
+        }
+        let sooner = |wait: &Duration| self.named.is_none_or(|named| *wait < named);
+        if let Some(wait) = failed.retry_after().filter(sooner) {
+            self.named = Some(wait);
         }
         if self
             .worst
@@ -152,27 +221,48 @@ impl<'a> Search<'a> {
     }
 
     /// What the client is told when nothing is left.
-    pub(super) fn nothing_left(mut self) -> ApiError {
-        if let Some((worst, provider)) = self.worst.take() {
-            return self.telling(worst.to_client(&provider));
-        }
-        let message = if self.tried.is_empty() {
-            "every provider of this model has all the requests it may have; try again soon"
-        } else {
-            "no provider of this model is available at the moment"
+    fn nothing_left(&mut self) -> ApiError {
+        let mut error = match self.worst.take() {
+            Some((worst, provider)) => {
+                let mut error = worst.to_client(&provider);
+                error.retry_after = self.soonest();
+                error
+            }
+            None => {
+                let message = if self.tried.is_empty() {
+                    "every provider of this model has all the requests it may have; try again soon"
+                } else {
+                    "no provider of this model is available at the moment"
+                };
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                let wait = self.soonest().or_else(|| self.resumption());
+                ApiError::server(status, "no_provider", message)
+                    .retry_after(wait.unwrap_or(Duration::from_secs(1)))
+            }
         };
-        let error = ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "no_provider", message);
-        let wait = self.soonest().unwrap_or(Duration::from_secs(1));
-        self.telling(error.retry_after(wait))
+        // A client that tries again by itself does so within a minute. Without a time, all that could be done at once has been.
+        error.is_final = error.retry_after.is_none_or(|wait| wait > WORTH_WAITING);
+        self.telling(error)
     }
 
-    /// The time until a breaker of the queue may admit again.
+    /// The soonest time that anyone named: a provider that was asked, or a breaker of the queue.
     fn soonest(&self) -> Option<Duration> {
         let members = self.route.queue.members();
-        members
+        let waits = members
             .iter()
-            .filter_map(|member| member.breaker().snapshot().remaining)
-            .min()
+            .filter_map(|member| member.breaker().snapshot().remaining);
+        waits.chain(self.named).min()
+    }
+
+    /// The soonest time that a target which is left out for its key is asked again.
+    fn resumption(&self) -> Option<Duration> {
+        let members = self.route.queue.members();
+        let targets = members.iter().map(|member| member.payload());
+        let waits = targets.filter_map(|target| {
+            let suspension = target.provider.suspended(&target.model)?;
+            Some(suspension.remaining())
+        });
+        waits.min()
     }
 
     fn telling(&self, mut error: ApiError) -> ApiError {
@@ -180,3 +270,6 @@ impl<'a> Search<'a> {
         error
     }
 }
+
+/// The longest wait after which the official clients try again as they are told.
+const WORTH_WAITING: Duration = Duration::from_secs(60);

@@ -5,7 +5,9 @@
 //! 3. A provider that has all the requests it may have is passed over, its breaker unasked.
 //! 4. The breaker gives a permit or a rejection; a rejected target is passed over.
 //! 5. All attempts at a provider happen under that one permit and are one outcome.
-//! 6. What fails moves on to the next target, as long as nothing has gone to the client and the request is not itself at fault.
+//! 6. What fails moves on to the next target at once, as long as no content has gone to the client and the request is not itself
+//!    at fault. The last one that would take the request is tried again.
+//! 7. All of it ends by the route's deadline, and within its number of upstream calls.
 //!
 //! A client that goes away drops all of it at once.
 
@@ -15,27 +17,34 @@ mod call;
 mod failed;
 mod failover;
 mod pour;
+mod reading;
 mod respond;
+mod signs;
+mod waiting;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
 use crate::auth::KeyName;
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
 use crate::providers::{Endpoint, Route, Target};
-use crate::requests::{End, Record};
+use crate::requests::Record;
 use ask::Ask;
-use attempt::Answer;
+use attempt::Way;
 use failed::{Failed, Limit};
 use failover::Search;
-use respond::{Good, REQUEST_ID, respond};
+
+use pour::Pace;
+use respond::{REQUEST_ID, refuse, respond};
+use signs::Signs;
 
 /// `POST /v1/chat/completions`.
 pub(crate) async fn chat(State(gateway): State<Arc<Gateway>>, request: Request<Body>) -> Response {
@@ -53,13 +62,9 @@ pub(crate) async fn embeddings(
 async fn handle(gateway: &Gateway, endpoint: Endpoint, request: Request<Body>) -> Response {
     let mut record = Record::new(&gateway.requests, endpoint, request.headers());
     let id = HeaderValue::try_from(record.id());
-    let mut response = match answer(gateway, endpoint, request, &mut record).await {
-        Ok(good) => respond(good, record),
-        Err(error) => {
-            record.refused(error.status, error.code);
-            record.end(End::Complete);
-            error.into_response()
-        }
+    let mut response = match take_in(gateway, request, &mut record).await {
+        Ok(asked) => asked.answer(endpoint, record).await,
+        Err(error) => refuse(error, record),
     };
     if let Ok(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -67,22 +72,31 @@ async fn handle(gateway: &Gateway, endpoint: Endpoint, request: Request<Body>) -
     response
 }
 
-async fn answer(
+/// A request that can be answered.
+struct Asked {
+    ask: Ask,
+    route: Arc<Route>,
+    conversation: Option<u64>,
+    /// For streams.
+    pace: Option<Pace>,
+    _place: OwnedSemaphorePermit,
+}
+
+async fn take_in(
     gateway: &Gateway,
-    endpoint: Endpoint,
     request: Request<Body>,
     record: &mut Record,
-) -> Result<Good, ApiError> {
+) -> Result<Asked, ApiError> {
     // The configuration that this request goes by, to its end.
     let fleet = gateway.fleet.load_full();
     let (head, body) = request.into_parts();
     record.key(head.extensions.get::<KeyName>());
+    let hop = gateway.hop.follow(&head.headers)?;
     let server = &fleet.config.server;
-    let conversation = |route: &Route| conversation(route, &head.headers);
-    let ask = Ask::read(head.headers.clone(), body, server, &gateway.places.memory).await?;
+    let ask = Ask::read(&head.headers, hop, body, server, &gateway.places.memory).await?;
     record.asks(&ask.model, ask.stream);
     // After the body, so that slow clients take no place of others.
-    let _place = gateway.places.request()?;
+    let place = gateway.places.request()?;
     let Some(route) = fleet.routes.get(&ask.model) else {
         let message = format!("the model {:?} does not exist here", ask.model);
         return Err(
@@ -90,40 +104,60 @@ async fn answer(
         );
     };
     record.route(&ask.model);
-    let place = if ask.stream {
-        Some(gateway.places.stream()?)
+    let pace = if ask.stream {
+        Some(Pace::new(server, gateway.places.stream()?))
     } else {
         None
     };
-    let stall = server.stall_timeout.get();
-    let mut search = Search::new(route, endpoint, &ask, conversation(route), record);
-    if let Some(found) = search.in_queue().await? {
-        if let Answer::Whole { body, .. } = &found.answer {
-            route.answers.keep(endpoint, &ask.body, body);
-        }
-        return Ok(Good::of(found, search.tried, place, stall));
-    }
-    if let Some(found) = search.in_degraded().await? {
-        return Ok(Good::of(found, search.tried, place, stall).degraded("model"));
-    }
-    if let Some(body) = route.answers.get(endpoint, &ask.body) {
-        return Ok(Good::cached(body, search.tried));
-    }
-    Err(search.nothing_left())
+    Ok(Asked {
+        conversation: conversation(route, &head.headers),
+        route: Arc::clone(route),
+        ask,
+        pace,
+        _place: place,
+    })
 }
 
-/// One attempt with this body, outside of any call.
+impl Asked {
+    async fn answer(self, endpoint: Endpoint, record: Record) -> Response {
+        let (sender, comments) = mpsc::channel(waiting::COMMENTS);
+        let sender = self.pace.is_some().then_some(sender);
+        let most = self.route.settings.max_calls;
+        let way = Way::new(endpoint, self.ask, sender, most);
+        let search = Search::new(self.route, way, self.conversation, record);
+        let Some(pace) = self.pace else {
+            let (found, record) = search.run().await;
+            return match found {
+                Ok(found) => respond(found, None, record),
+                Err(error) => refuse(error, record),
+            };
+        };
+        waiting::stream(search, comments, pace).await
+    }
+}
+
+/// One attempt with this body, outside of any call. What it says of the key counts.
 pub(crate) async fn once(
-    target: &Target,
+    gateway: &Gateway,
+    target: &Arc<Target>,
     endpoint: Endpoint,
     body: &'static str,
 ) -> Result<(), Failed> {
-    let ask = Ask::own(body);
+    let ask = Ask::own(body, gateway.hop.first());
+    let way = Way::new(endpoint, ask, None, 1);
+    let signs = Signs::new(Arc::clone(target), None, false);
     let total = target.provider.settings.limits.total.get();
-    let answer = timeout(total, attempt::attempt(target, endpoint, &ask)).await;
-    answer
-        .map_err(|_| Failed::TimedOut(Limit::Total, total))?
-        .map(|_| ())
+    let answer = timeout(total, attempt::attempt(target, &way, &signs)).await;
+    let answer = answer.unwrap_or(Err(Failed::TimedOut(Limit::Total, total)));
+    match &answer {
+        Ok(_) => target.provider.resume(&target.model),
+        Err(failed) => {
+            if let Some(suspension) = failed.suspension(target) {
+                target.provider.suspend(suspension);
+            }
+        }
+    }
+    answer.map(|_| ())
 }
 
 /// The key of the conversation that a request belongs to.

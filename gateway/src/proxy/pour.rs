@@ -4,7 +4,7 @@
 //! time only, and one that goes away frees it at once.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,13 +13,14 @@ use cutout::Outcome;
 use http::StatusCode;
 use http_body::{Body, Frame};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{sleep, timeout, timeout_at};
 
-use super::attempt::{Stream, piece, too_long};
 use super::call::Call;
-use super::failed::{Failed, Limit};
-use crate::dialect::Usage;
+use super::failed::Failed;
+use super::reading::{Stream, heard, too_long};
+use crate::config::Server;
 use crate::dialect::sse::{Said, read};
+use crate::dialect::{ApiError, Usage};
 use crate::requests::{End, Ended, Record};
 
 /// How many events may wait for the client.
@@ -28,160 +29,178 @@ const WAITING: usize = 16;
 /// How long a provider may take to end its answer after `[DONE]`, for its connection to be used again.
 const AFTER_DONE: Duration = Duration::from_millis(100);
 
-/// Starts to pass the stream on. The call is settled when it ends: as success at its proper end, as failure or timeout when
-/// it breaks, and as ignored when it is the client who ends it.
-pub(super) fn pour(
-    stream: Stream,
-    call: Call,
+/// What keeps a client's connection alive while there is nothing to say.
+pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
+
+/// What goes with every stream.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// How long the client may leave it unread.
     stall: Duration,
-    place: OwnedSemaphorePermit,
-    mut record: Record,
-) -> Pipe {
-    record.head(StatusCode::OK);
-    let (sender, receiver) = mpsc::channel(WAITING);
-    tokio::spawn(async move {
-        let limits = &call.target().provider.settings.limits;
-        let mut pouring = Pouring {
-            idle: limits.idle.get(),
-            total: limits.total.get(),
-            due: call.due,
-            call: Some(call),
-            client: &sender,
-            stall,
-            record,
-            end: End::ClientGone,
-        };
-        tokio::select! {
-            () = sender.closed() => {}
-            () = pouring.pour(stream) => {}
+    /// How long it may be silent.
+    pub(super) keep_alive: Duration,
+    /// Its place among the streams.
+    _place: OwnedSemaphorePermit,
+}
+
+impl Pace {
+    pub(super) fn new(server: &Server, place: OwnedSemaphorePermit) -> Self {
+        Self {
+            stall: server.stall_timeout.get(),
+            keep_alive: server.keep_alive.get(),
+            _place: place,
         }
-        let Pouring { record, end, .. } = pouring;
-        record.end(end);
-        drop(place);
+    }
+}
+
+/// The client has gone, or does not read.
+pub(super) struct Gone;
+
+/// The client of a stream.
+pub(super) struct Client {
+    events: mpsc::Sender<Bytes>,
+    pub(super) pace: Pace,
+}
+
+impl Client {
+    /// Sends one event, or a comment.
+    pub(super) async fn send(&self, event: Bytes) -> Result<(), Gone> {
+        match timeout(self.pace.stall, self.events.send(event)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Gone),
+        }
+    }
+
+    /// Tells it that there is no answer, or no more of it: in the way that the official clients raise.
+    pub(super) async fn tell(&self, error: &ApiError) {
+        let event = Bytes::from(format!("data: {}\n\n", error.body()));
+        // If it is not there any more, there is nobody to tell.
+        let _ = self.send(event).await;
+    }
+}
+
+/// The body of a stream. `work` fills it, and is dropped when the client goes away.
+pub(super) fn pipe<W: Future<Output = ()> + Send + 'static>(
+    pace: Pace,
+    work: impl FnOnce(Client) -> W,
+) -> Pipe {
+    let (events, receiver) = mpsc::channel(WAITING);
+    let watched = events.clone();
+    let work = work(Client { events, pace });
+    tokio::spawn(async move {
+        tokio::select! {
+            () = watched.closed() => {}
+            () = work => {}
+        }
     });
     Pipe(receiver)
 }
 
-struct Pouring<'a> {
-    /// Until it is settled.
-    call: Option<Call>,
-    client: &'a mpsc::Sender<Bytes>,
-    due: Instant,
-    total: Duration,
-    idle: Duration,
-    stall: Duration,
-    record: Record,
-    /// How it ends, as far as that is known.
-    end: End,
-}
-
 /// Why a stream ended early.
 enum Cut {
-    /// The provider's fault.
+    /// The provider's fault, or its time was over.
     Failed(Failed),
-    /// The provider's fault, and it has told the client itself.
-    Told(Failed),
     /// The client's.
-    Client,
+    Gone,
 }
 
-impl Pouring<'_> {
-    async fn pour(&mut self, stream: Stream) {
-        let provider = self
-            .call
-            .as_ref()
-            .map(|call| call.target().provider.settings.name.clone());
-        let cut = match timeout_at(self.due, self.pass_on(stream)).await {
-            Ok(Ok(())) => return,
-            Ok(Err(cut)) => cut,
-            Err(_) => Cut::Failed(Failed::TimedOut(Limit::Total, self.total)),
-        };
-        let Some(call) = self.call.take() else { return };
-        match cut {
-            Cut::Client => drop(call),
-            Cut::Told(failed) => self.fail(call, &failed),
-            Cut::Failed(failed) => {
-                self.fail(call, &failed);
-                let error = failed.to_client(&provider.unwrap_or_default()).body();
-                let event = Bytes::from(format!("data: {error}\n\n"));
-                let _ = self.send(event).await;
+impl From<Gone> for Cut {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
+}
+
+impl From<Failed> for Cut {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+/// Passes the stream on. The call is settled when it ends: as success at its proper end, as failure or timeout when
+/// it breaks, and as abandoned when it is the client who ends it.
+pub(super) async fn pour(stream: Stream, call: Call, client: Client, mut record: Record) {
+    record.head(StatusCode::OK);
+    let passing = pass_on(stream, &call, &client, &mut record);
+    let poured = timeout_at(call.due.at, passing).await;
+    let failed = match poured {
+        Ok(Ok(()) | Err(Cut::Gone)) => return,
+        Ok(Err(Cut::Failed(failed))) => failed,
+        Err(_) => call.due.passed(),
+    };
+    let settings = &call.target().provider.settings;
+    let error = failed.to_client(&settings.name);
+    record.attempted(failed.ended(settings.scope));
+    record.ends(End::Broken);
+    call.fail(&failed);
+    client.tell(&error).await;
+}
+
+async fn pass_on(
+    mut stream: Stream,
+    call: &Call,
+    client: &Client,
+    record: &mut Record,
+) -> Result<(), Cut> {
+    // Before the client hears of it: it may go away right then.
+    let succeed = |record: &mut Record| {
+        record.attempted(Ended::well(StatusCode::OK));
+        record.ends(End::Complete);
+        call.settle(Outcome::Success);
+    };
+    let mut finished = false;
+    loop {
+        while let Some(event) = stream.events.pop_front() {
+            record.tokens(|| Usage::of_event(&event));
+            match read(&event) {
+                Said::Nothing | Said::Head => {}
+                Said::Piece { finished: now } => finished |= now,
+                Said::Done => {
+                    succeed(record);
+                    client.send(event).await?;
+                    let _ = timeout(AFTER_DONE, drain(stream, call)).await;
+                    return Ok(());
+                }
+                Said::Error(refusal) => return Err(Failed::from(*refusal).into()),
+                Said::Broken(why) => return Err(Failed::Invalid(why.to_owned()).into()),
             }
+            client.send(event).await?;
         }
-    }
-
-    fn fail(&mut self, call: Call, failed: &Failed) {
-        let scope = call.target().provider.settings.scope;
-        self.record.attempted(failed.ended(scope));
-        self.end = End::Broken;
-        call.fail(failed);
-    }
-
-    async fn pass_on(&mut self, mut stream: Stream) -> Result<(), Cut> {
-        let mut finished = false;
-        loop {
-            while let Some(event) = stream.events.pop_front() {
-                self.record.tokens(|| Usage::of_event(&event));
-                match read(&event) {
-                    Said::Nothing => {}
-                    Said::Piece { finished: now } => finished |= now,
-                    Said::Done => {
-                        // Before the client hears of it: it may go away right then.
-                        self.succeed();
-                        self.send(event).await?;
-                        let _ = timeout(AFTER_DONE, drain(stream)).await;
-                        return Ok(());
-                    }
-                    Said::Error(error) => {
-                        let _ = self.send(event).await;
-                        return Err(Cut::Told(Failed::ErrorEvent(error)));
-                    }
-                    Said::Broken(why) => return Err(Cut::Failed(Failed::Invalid(why.to_owned()))),
-                }
-                self.send(event).await?;
+        match next(&mut stream, call, client).await? {
+            Some(data) => {
+                let pushed = stream.splitter.push(&data, &mut stream.events);
+                pushed.map_err(|_| too_long())?;
             }
-            match piece(&mut stream.body, self.idle)
-                .await
-                .map_err(Cut::Failed)?
-            {
-                Some(data) => {
-                    let pushed = stream.splitter.push(&data, &mut stream.events);
-                    pushed.map_err(|_| Cut::Failed(too_long()))?;
+            None if finished || read(stream.splitter.rest()) == Said::Done => {
+                succeed(record);
+                let rest = Bytes::copy_from_slice(stream.splitter.rest());
+                if !rest.is_empty() {
+                    client.send(rest).await?;
                 }
-                None if finished || read(stream.splitter.rest()) == Said::Done => {
-                    self.succeed();
-                    let rest = Bytes::copy_from_slice(stream.splitter.rest());
-                    return if rest.is_empty() {
-                        Ok(())
-                    } else {
-                        self.send(rest).await
-                    };
-                }
-                None => {
-                    let why = "the stream ended before its end";
-                    return Err(Cut::Failed(Failed::Broken(why.to_owned())));
-                }
+                return Ok(());
             }
-        }
-    }
-
-    fn succeed(&mut self) {
-        if let Some(call) = self.call.take() {
-            self.record.attempted(Ended::well(StatusCode::OK));
-            self.end = End::Complete;
-            call.settle(Outcome::Success);
-        }
-    }
-
-    async fn send(&self, event: Bytes) -> Result<(), Cut> {
-        match timeout(self.stall, self.client.send(event)).await {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(Cut::Client),
+            None => {
+                let why = "the stream ended before its end";
+                return Err(Failed::Broken(why.to_owned()).into());
+            }
         }
     }
 }
 
-async fn drain(mut stream: Stream) {
-    while let Ok(Some(_)) = piece(&mut stream.body, AFTER_DONE).await {}
+/// The next piece; while the provider is silent, the client is kept alive.
+async fn next(stream: &mut Stream, call: &Call, client: &Client) -> Result<Option<Bytes>, Cut> {
+    let idle = call.target().provider.settings.limits.idle.get();
+    let mut next = pin!(heard(&mut stream.body, idle, &call.signs));
+    loop {
+        tokio::select! {
+            biased;
+            piece = &mut next => return Ok(piece?),
+            () = sleep(client.pace.keep_alive) => client.send(KEEP_ALIVE).await?,
+        }
+    }
+}
+
+async fn drain(mut stream: Stream, call: &Call) {
+    while let Ok(Some(_)) = heard(&mut stream.body, AFTER_DONE, &call.signs).await {}
 }
 
 /// The body that the client gets.

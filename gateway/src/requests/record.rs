@@ -215,9 +215,14 @@ impl Record {
         }
     }
 
+    /// How the answer ends, if the account ends now.
+    pub(crate) fn ends(&mut self, end: End) {
+        self.line.end = end;
+    }
+
     /// How the answer ended, which is the end of the account.
     pub(crate) fn end(mut self, end: End) {
-        self.line.end = end;
+        self.ends(end);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Attempts> {

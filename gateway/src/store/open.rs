@@ -10,7 +10,7 @@ use super::error::{Fault, StoreError};
 /// Marks the file as this program's: "cuto".
 const APPLICATION: i64 = 0x6375_746f;
 /// The version of the tables; stored in the file.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE snapshots (
@@ -52,9 +52,13 @@ const TABLES: &str = "
         timeouts INTEGER NOT NULL,
         ignored INTEGER NOT NULL,
         rejected INTEGER NOT NULL,
-        retries INTEGER NOT NULL
+        retries INTEGER NOT NULL,
+        answered INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 ";
+
+/// What version 2 has more than version 1.
+const SINCE_1: &str = "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;";
 
 /// Opens the file, or makes it, and takes it for this process alone.
 ///
@@ -75,8 +79,10 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<Connection, StoreE
         .map_err(fault)?;
     check(&connection, path)?;
     settle_in(&connection).map_err(fault)?;
-    if version(&connection).map_err(fault)? == 0 {
-        lay_tables(&mut connection).map_err(fault)?;
+    match version(&connection).map_err(fault)? {
+        0 => lay_tables(&mut connection, TABLES).map_err(fault)?,
+        1 => lay_tables(&mut connection, SINCE_1).map_err(fault)?,
+        _ => {}
     }
     Ok(connection)
 }
@@ -122,10 +128,10 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// All in one transaction: a kill leaves an empty file or one with all tables.
-fn lay_tables(connection: &mut Connection) -> rusqlite::Result<()> {
+/// All in one transaction: a kill leaves the file as it was, or with all tables of this version.
+fn lay_tables(connection: &mut Connection, tables: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(tables)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

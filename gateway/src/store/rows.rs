@@ -35,7 +35,7 @@ pub(super) fn load(connection: &Connection) -> rusqlite::Result<Saved> {
         }
     }
     let mut query = connection.prepare(
-        "SELECT breaker, calls, successes, failures, timeouts, ignored, rejected, retries FROM totals",
+        "SELECT breaker, calls, successes, failures, timeouts, ignored, rejected, retries, answered FROM totals",
     )?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
@@ -47,6 +47,7 @@ pub(super) fn load(connection: &Connection) -> rusqlite::Result<Saved> {
             ignored: unsigned(row, 5)?,
             rejected: unsigned(row, 6)?,
             retries: unsigned(row, 7)?,
+            answered: unsigned(row, 8)?,
         };
         saved.totals.insert(row.get(0)?, totals);
     }
@@ -115,8 +116,8 @@ pub(super) fn write(
     )?;
     let mut replace_totals = transaction.prepare_cached(
         "INSERT OR REPLACE INTO totals (breaker, saved_ms,
-             calls, successes, failures, timeouts, ignored, rejected, retries)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             calls, successes, failures, timeouts, ignored, rejected, retries, answered)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for change in changes {
         if let Some(snapshot) = &change.snapshot {
@@ -142,6 +143,7 @@ pub(super) fn write(
                 signed(totals.ignored),
                 signed(totals.rejected),
                 signed(totals.retries),
+                signed(totals.answered),
             ])?;
         }
     }

@@ -31,6 +31,8 @@ pub struct Totals {
     pub calls: u64,
     /// Calls that succeeded.
     pub successes: u64,
+    /// Calls that were refused for a fault of theirs, or of the key: the provider lives.
+    pub answered: u64,
     /// Failures, timeouts not among them.
     pub failures: u64,
     /// Timeouts.

@@ -218,7 +218,7 @@ async fn a_provider_that_closes_its_half_or_speaks_no_http_is_a_failure() {
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{\"id\"",
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{\"id\"",
         "SSH-2.0-OpenSSH_9.2\r\n",
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}",
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 15\r\n\r\n{\"choices\":[1]}",
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -273,7 +273,7 @@ async fn a_request_that_was_sent_is_not_sent_again_behind_the_retries_back() {
                     break;
                 }
                 counting.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+                let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n{\"choices\":[1]}";
                 if turn == 0 {
                     socket.write_all(answer.as_bytes()).await.unwrap();
                 }

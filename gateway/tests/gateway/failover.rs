@@ -70,7 +70,7 @@ async fn once_the_first_event_is_out_nothing_moves_on() {
 async fn the_most_telling_error_comes_with_all_that_was_tried() {
     let a = fake(Mood::Hanging).await;
     let b = fake(Mood::Refusing(500, None)).await;
-    let quick = "limits = { first_byte = \"50ms\" }";
+    let quick = "limits = { whole = \"50ms\" }";
     let config = provider("a", &a.url(), quick)
         + &provider("b", &b.url(), "")
         + &provider("gone", "http://127.0.0.1:1/v1", "")
@@ -89,7 +89,7 @@ async fn the_most_telling_error_comes_with_all_that_was_tried() {
     );
     assert_eq!(
         tried[1..],
-        ["a: first-byte limit of 50ms passed", "b: status 500"]
+        ["a: whole-answer limit of 50ms passed", "b: status 500"]
     );
     rig.upstream("gone").breaker.close("over");
     rig.upstream("a").breaker.force_open(None, "x");

@@ -40,20 +40,22 @@ async fn an_attempt_that_succeeds_makes_the_call_a_success() {
 }
 
 #[tokio::test]
-async fn what_is_the_clients_fault_is_passed_on_not_retried_and_not_recorded() {
+async fn what_is_the_clients_fault_is_passed_on_not_retried_and_no_failure() {
     for status in [400, 413, 422] {
         let (rig, a) = one(Mood::Refusing(status, None), RETRIED).await;
         let answer = rig.chat("m").await;
         assert_eq!(answer.status.as_u16(), status);
         assert!(answer.text().contains("fake refusal"), "{}", answer.text());
-        assert_eq!((a.calls(), rig.window("a").as_str()), (1, ""), "{status}");
-        assert_eq!(rig.upstream("a").totals().ignored, 1);
+        assert_eq!((a.calls(), rig.window("a").as_str()), (1, "s"), "{status}");
+        // The provider lives; it is no success.
+        let totals = rig.upstream("a").totals();
+        assert_eq!((totals.answered, totals.successes), (1, 0));
     }
 }
 
 #[tokio::test]
 async fn a_missing_model_opens_nothing_for_everyone() {
-    for (scope, name, window) in [("provider", "a", ""), ("model", "a/m", "f")] {
+    for (scope, name, window) in [("provider", "a", "s"), ("model", "a/m", "f")] {
         let more = format!("scope = {scope:?}");
         let (rig, a) = one(Mood::Refusing(404, None), &more).await;
         assert_eq!(rig.chat("m").await.error(), "model_not_found");
@@ -119,7 +121,7 @@ async fn a_short_wait_that_the_provider_asks_for_is_waited_between_attempts() {
 #[tokio::test]
 async fn limits_that_pass_are_timeouts() {
     for (mood, stream, limits) in [
-        (Mood::Hanging, false, "first_byte = \"100ms\""),
+        (Mood::Hanging, false, "whole = \"100ms\""),
         (Mood::Hanging, true, "first_byte = \"100ms\""),
         (Mood::Stalling, false, "idle = \"100ms\""),
         (Mood::Hanging, false, "total = \"100ms\""),

@@ -76,8 +76,19 @@ impl Rig {
         Self::of(Gateway::new(file, Some(path.to_owned())).unwrap(), None).await
     }
 
+    /// At an address, which its own configuration may name.
+    pub(crate) async fn start_at(config: &str, address: SocketAddr) -> Self {
+        let file = File::parse(config.to_owned()).unwrap_or_else(|problem| panic!("{problem}"));
+        let listener = TcpListener::bind(address).await.unwrap();
+        Self::serve(Gateway::new(file, None).unwrap(), listener, None)
+    }
+
     async fn of(gateway: Arc<Gateway>, peer: Option<SocketAddr>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::serve(gateway, listener, peer)
+    }
+
+    fn serve(gateway: Arc<Gateway>, listener: TcpListener, peer: Option<SocketAddr>) -> Self {
         let address = listener.local_addr().unwrap();
         let listener = Seeing { listener, peer };
         let (stop, stopped) = oneshot::channel();
@@ -186,6 +197,12 @@ impl Rig {
 
     pub(crate) fn snapshot(&self, name: &str) -> Snapshot {
         self.upstream(name).breaker.snapshot()
+    }
+
+    /// How many calls have counted against it.
+    pub(crate) fn failures(&self, name: &str) -> u64 {
+        let totals = self.upstream(name).totals();
+        totals.failures + totals.timeouts
     }
 
     /// The outcomes in the window: s, f, t for success, failure, timeout.

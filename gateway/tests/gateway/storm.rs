@@ -57,7 +57,7 @@ async fn whatever_happens_every_request_ends_and_nothing_is_held() {
         fake(Mood::Well).await,
     ]);
     let more = "max_in_flight = 20\n\
-                limits = { first_byte = \"50ms\", idle = \"50ms\", total = \"300ms\", max_answer_bytes = 65536 }\n\
+                limits = { first_byte = \"50ms\", whole = \"50ms\", idle = \"50ms\", total = \"300ms\", max_answer_bytes = 65536 }\n\
                 retry = { attempts = 2, base = \"1ms\" }\n\
                 breaker = { min_calls = 5, open_wait = \"20ms\", max_probes = 2, successes_to_close = 2 }";
     let names = ["a", "b", "c"];

@@ -1,0 +1,325 @@
+//! What a provider says when it refuses, in whatever shape it says it.
+//!
+//! OpenAI's shape is `{"error": {"message", "type", "param", "code"}}`. Others send `{"object": "error", "message": …}`
+//! (vLLM), `{"detail": …}` (FastAPI), `{"message": …}`, or plain text; and some send their errors with the status 200, in
+//! the body or in an event of a stream. What they say is kept as it is, so that clients can go by it.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+/// A refusal, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its status: that of the answer, or the one that an error inside a 200 amounts to.
+    pub status: StatusCode,
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// Whether it came inside an answer with the status 200.
+    pub inside: bool,
+    /// The provider's error object. What it says is as the provider said it; of OpenAI's four fields, those that it does
+    /// not have are added.
+    pub error: Map<String, Value>,
+}
+
+/// Whose fault a refusal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The request's: every provider would refuse it.
+    Request,
+    /// The key's, which the gateway has at the provider.
+    Key,
+    /// The account's of that key: it has nothing left to spend.
+    Credit,
+    /// Nobody's: this provider does not have what was asked for, and another may.
+    Absent,
+    /// The provider's.
+    Provider,
+}
+
+impl Refusal {
+    /// What an answer with this status says. `kind` is its media type.
+    pub fn of_status(status: StatusCode, kind: &str, body: &[u8]) -> Self {
+        let value = serde_json::from_slice(body).unwrap_or(Value::Null);
+        let error = error_of(value, true).or_else(|| plain(kind, body));
+        Self::new(status, false, error.unwrap_or_default())
+    }
+
+    /// What a value inside an answer with the status 200 says, if it is an error. In an event that is named `error` it
+    /// always is.
+    pub fn inside(value: Value, is_named: bool) -> Option<Self> {
+        let error = error_of(value, is_named)?;
+        let status = status_inside(&error).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Some(Self::new(status, true, error))
+    }
+
+    fn new(status: StatusCode, inside: bool, mut error: Map<String, Value>) -> Self {
+        let names = ["code", "type"].map(|field| error.get(field).and_then(Value::as_str));
+        let named = names.into_iter().flatten().find_map(fault_named);
+        let fault = named.unwrap_or_else(|| fault_of(status));
+        if !error.get("message").is_some_and(Value::is_string) {
+            let said = match error.get("message") {
+                None | Some(Value::Null) => "no message".to_owned(),
+                Some(other) => other.to_string(),
+            };
+            error.insert("message".to_owned(), said.into());
+        }
+        let (kind, code) = match status.as_u16() {
+            404 => ("invalid_request_error", "model_not_found"),
+            429 => ("rate_limit_error", "rate_limit_exceeded"),
+            400..500 => ("invalid_request_error", "refused_by_provider"),
+            _ => ("server_error", "provider_error"),
+        };
+        let absent = [
+            ("type", kind.into()),
+            ("param", Value::Null),
+            ("code", code.into()),
+        ];
+        for (field, value) in absent {
+            error.entry(field).or_insert(value);
+        }
+        Self {
+            status,
+            fault,
+            inside,
+            error,
+        }
+    }
+
+    /// The message, in at most 300 characters.
+    pub fn message(&self) -> String {
+        let message = self.error.get("message").and_then(Value::as_str);
+        message.unwrap_or_default().chars().take(300).collect()
+    }
+
+    /// The message without what may be a key.
+    pub fn masked(&self) -> String {
+        let message = self.message();
+        let words = message.split_inclusive(char::is_whitespace);
+        let masked = words.map(|word| {
+            let secret = word
+                .split(|c: char| !(c.is_ascii_alphanumeric() || "-_*".contains(c)))
+                .any(|part| part.starts_with("sk-") || part.contains("**") || part.len() >= 20);
+            if secret { "[masked] " } else { word }
+        });
+        masked.collect::<String>().trim_end().to_owned()
+    }
+}
+
+/// The error object of a value, if it is one. `is_error` says that it must be, whatever its shape.
+fn error_of(value: Value, is_error: bool) -> Option<Map<String, Value>> {
+    let message = |text: String| Map::from_iter([("message".to_owned(), Value::from(text))]);
+    match value {
+        Value::Object(mut object) => match object.remove("error") {
+            Some(Value::Object(error)) => Some(error),
+            Some(Value::String(text)) => Some(message(text)),
+            Some(Value::Null | Value::Bool(false)) | None => {
+                let says_so = object.get("object").is_some_and(|object| object == "error");
+                if !says_so && !is_error {
+                    return None;
+                }
+                object.remove("object");
+                if let Some(detail) = object.remove("detail")
+                    && !object.contains_key("message")
+                {
+                    object.insert("message".to_owned(), detailed(&detail).into());
+                }
+                Some(object)
+            }
+            Some(other) => Some(message(other.to_string())),
+        },
+        // Google's way to stream an error.
+        Value::Array(mut values) if values.len() == 1 => error_of(values.remove(0), is_error),
+        Value::String(text) if is_error => Some(message(text)),
+        _ => None,
+    }
+}
+
+/// FastAPI's `detail`: a text, or a list of what is wrong with which field.
+fn detailed(detail: &Value) -> String {
+    match detail {
+        Value::String(text) => text.clone(),
+        Value::Array(faults) => {
+            let fault = |fault: &Value| {
+                let message = fault["msg"].as_str().map(str::to_owned);
+                let message = message.unwrap_or_else(|| fault.to_string());
+                let place = fault["loc"].as_array().map(|place| {
+                    let part = |part: &Value| match part {
+                        Value::String(name) => name.clone(),
+                        other => other.to_string(),
+                    };
+                    place.iter().map(part).collect::<Vec<_>>().join(".")
+                });
+                place.map_or(message.clone(), |place| format!("{place}: {message}"))
+            };
+            faults.iter().map(fault).collect::<Vec<_>>().join("; ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A text that is no JSON. A page is for people with a browser, and says more of some proxy than of the request.
+fn plain(kind: &str, body: &[u8]) -> Option<Map<String, Value>> {
+    let text = std::str::from_utf8(body).ok()?.trim();
+    if text.is_empty() || text.starts_with('<') || !matches!(kind, "" | "text/plain") {
+        return None;
+    }
+    let text: String = text.chars().take(2000).collect();
+    json!({ "message": text }).as_object().cloned()
+}
+
+/// The status that an error inside a 200 amounts to.
+fn status_inside(error: &Map<String, Value>) -> Option<StatusCode> {
+    let number = |field| {
+        let value = error.get(field)?;
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        let number = u16::try_from(number).ok()?;
+        (400..600).contains(&number).then_some(number)
+    };
+    let name = |field| status_named(error.get(field)?.as_str()?);
+    let status = number("code")
+        .or_else(|| number("status"))
+        .or_else(|| name("code"))
+        .or_else(|| name("status"))
+        .or_else(|| name("type"))?;
+    StatusCode::from_u16(status).ok()
+}
+
+/// The status that goes with a name, as the providers' own references have them.
+fn status_named(name: &str) -> Option<u16> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "context_length_exceeded"
+        | "string_above_max_length"
+        | "content_filter"
+        | "content_policy_violation"
+        | "responsibleaipolicyviolation"
+        | "invalid_prompt"
+        | "invalid_request_error"
+        | "invalid_request"
+        | "badrequesterror"
+        | "bad_request"
+        | "invalid_argument"
+        | "unsupported_parameter"
+        | "invalid_value" => 400,
+        "invalid_api_key"
+        | "authentication_error"
+        | "account_deactivated"
+        | "unauthenticated"
+        | "unauthorized" => 401,
+        "payment_required" | "insufficient_balance" => 402,
+        "permission_error" | "permission_denied" | "forbidden" => 403,
+        "model_not_found" | "not_found_error" | "not_found" => 404,
+        "request_too_large" => 413,
+        "rate_limit_exceeded"
+        | "rate_limit_error"
+        | "resource_exhausted"
+        | "insufficient_quota"
+        | "billing_hard_limit_reached"
+        | "billing_not_active"
+        | "tokens"
+        | "requests" => 429,
+        "unavailable" | "service_unavailable" | "service_unavailable_error" => 503,
+        "timeout" | "timeout_error" | "deadline_exceeded" => 504,
+        "overloaded" | "overloaded_error" => 529,
+        _ => return None,
+    })
+}
+
+/// Whose fault it is that goes by such a name, whatever the status.
+fn fault_named(name: &str) -> Option<Fault> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "context_length_exceeded"
+        | "string_above_max_length"
+        | "content_filter"
+        | "content_policy_violation"
+        | "responsibleaipolicyviolation"
+        | "invalid_prompt" => Fault::Request,
+        "invalid_api_key" | "account_deactivated" => Fault::Key,
+        "insufficient_quota"
+        | "billing_hard_limit_reached"
+        | "billing_not_active"
+        | "insufficient_balance" => Fault::Credit,
+        "model_not_found" => Fault::Absent,
+        _ => return None,
+    })
+}
+
+fn fault_of(status: StatusCode) -> Fault {
+    match status.as_u16() {
+        401 | 403 => Fault::Key,
+        402 => Fault::Credit,
+        404 | 405 | 410 | 415 | 421 | 426 => Fault::Absent,
+        408 | 409 | 425 | 429 => Fault::Provider,
+        400..500 => Fault::Request,
+        _ => Fault::Provider,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(text: &str) -> Option<(u16, Fault)> {
+        let refusal = Refusal::inside(serde_json::from_str(text).unwrap(), false)?;
+        Some((refusal.status.as_u16(), refusal.fault))
+    }
+
+    #[test]
+    fn an_error_inside_a_200_has_the_status_that_it_names() {
+        for (text, understood) in [
+            (r#"{"choices":[]}"#, None),
+            (r#"{"error":null,"choices":[]}"#, None),
+            (r#"{"error":{"code":400}}"#, Some((400, Fault::Request))),
+            (r#"{"error":{"code":"413"}}"#, Some((413, Fault::Request))),
+            (
+                r#"{"error":{"code":"insufficient_quota"}}"#,
+                Some((429, Fault::Credit)),
+            ),
+            (
+                r#"{"error":{"status":"UNAUTHENTICATED"}}"#,
+                Some((401, Fault::Key)),
+            ),
+            (
+                r#"{"error":{"type":"overloaded_error"}}"#,
+                Some((529, Fault::Provider)),
+            ),
+            (r#"{"error":{"code":1301}}"#, Some((500, Fault::Provider))),
+            (r#"{"error":"no"}"#, Some((500, Fault::Provider))),
+            (r#"{"error":true}"#, Some((500, Fault::Provider))),
+            (r#"[{"error":{"code":429}}]"#, Some((429, Fault::Provider))),
+            (
+                r#"{"object":"error","code":404}"#,
+                Some((404, Fault::Absent)),
+            ),
+        ] {
+            assert_eq!(inside(text), understood, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_decides_whose_fault_it_is_whatever_the_status() {
+        for (status, code, fault) in [
+            (400, "invalid_api_key", Fault::Key),
+            (500, "context_length_exceeded", Fault::Request),
+            (403, "content_policy_violation", Fault::Request),
+            (429, "billing_not_active", Fault::Credit),
+            (400, "model_not_found", Fault::Absent),
+            (429, "rate_limit_exceeded", Fault::Provider),
+            (402, "invalid_request_error", Fault::Credit),
+        ] {
+            let body = json!({ "error": { "code": code } }).to_string();
+            let status = StatusCode::from_u16(status).unwrap();
+            let refusal = Refusal::of_status(status, "application/json", body.as_bytes());
+            assert_eq!(refusal.fault, fault, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_key_is_masked() {
+        let body = r#"{"message":"Incorrect key sk-abc, or (abcdefghijklmnopqrstuvwxyz), or ab***yz: see https://x.example"}"#;
+        let refusal = Refusal::of_status(StatusCode::UNAUTHORIZED, "", body.as_bytes());
+        assert_eq!(
+            refusal.masked(),
+            "Incorrect key [masked] or [masked] or [masked] see https://x.example"
+        );
+    }
+}

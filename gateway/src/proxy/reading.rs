@@ -1,0 +1,249 @@
+//! The answer of a provider, read within its limits and looked at.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::time::timeout;
+
+use super::attempt::Way;
+use super::failed::{Failed, Limit, asked_wait};
+use super::signs::Signs;
+use crate::config::Limits;
+use crate::dialect::sse::{Said, Splitter, read};
+use crate::dialect::{Refusal, SHOULD_RETRY, headers};
+use crate::providers::Endpoint;
+
+/// How much of an error's body is read.
+const ERROR_BYTES: usize = 64 << 10;
+
+/// A good answer, or the good beginning of one.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// All of it.
+    Whole {
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Bytes,
+    },
+    /// A stream whose first content is there.
+    Stream(Stream),
+}
+
+/// A stream that has begun well.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) headers: HeaderMap,
+    /// Whole events that have come and have not been looked at.
+    pub(super) events: VecDeque<Bytes>,
+    pub(super) splitter: Splitter,
+    pub(super) body: Incoming,
+}
+
+impl Stream {
+    /// Puts comments that came first before the rest.
+    pub(super) fn preface(&mut self, comments: impl Iterator<Item = Bytes>) {
+        let rest = std::mem::take(&mut self.events);
+        self.events = comments.chain(rest).collect();
+    }
+}
+
+/// The media type, in lower case and without its parameters.
+pub(super) fn kind(headers: &HeaderMap) -> String {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("");
+    kind.trim().to_ascii_lowercase()
+}
+
+pub(super) async fn refusal(response: Response<Incoming>, idle: Duration) -> Failed {
+    let status = response.status();
+    if status.is_redirection() || status.is_informational() {
+        return Failed::Invalid(format!(
+            "status {}: redirects are not followed",
+            status.as_u16()
+        ));
+    }
+    let (head, body) = response.into_parts();
+    let should_retry = head.headers.get(SHOULD_RETRY);
+    // Why it refused is good to know, but not worth an error of its own.
+    let body = collect(body, idle).await.unwrap_or_default();
+    Failed::Refused {
+        refusal: Box::new(Refusal::of_status(status, &kind(&head.headers), &body)),
+        retry_after: asked_wait(status, &head.headers),
+        is_final: should_retry.is_some_and(|should| should == "false"),
+    }
+}
+
+/// Waits for the first piece of a whole answer, which is when the provider has made up its mind.
+pub(super) async fn first(
+    response: Response<Incoming>,
+    limits: &Limits,
+    signs: &Signs,
+) -> Result<(Response<Incoming>, Bytes), Failed> {
+    let mut response = response;
+    let first = heard(response.body_mut(), limits.idle.get(), signs).await?;
+    Ok((response, first.unwrap_or_default()))
+}
+
+pub(super) async fn whole(
+    response: Response<Incoming>,
+    first: Bytes,
+    limits: &Limits,
+    endpoint: Endpoint,
+    signs: &Signs,
+) -> Result<Answer, Failed> {
+    let (head, mut rest) = response.into_parts();
+    let invalid = |why: &str| Failed::Invalid(why.to_owned());
+    let mut body = BytesMut::from(&first[..]);
+    while let Some(data) = heard(&mut rest, limits.idle.get(), signs).await? {
+        if body.len() + data.len() > limits.max_answer_bytes {
+            let limit = limits.max_answer_bytes;
+            return Err(Failed::Invalid(format!("more than {limit} bytes")));
+        }
+        body.extend_from_slice(&data);
+    }
+    let body = body.freeze();
+    // JSON is UTF-8; what is skipped in it below would not be checked.
+    let text = std::str::from_utf8(&body).map_err(|_| invalid("a body that is not UTF-8"))?;
+    let looked: Option<Whole<'_>> =
+        serde_json::from_str(text).map_err(|_| invalid("a body that is not a JSON object"))?;
+    let looked = looked.unwrap_or_default();
+    if looked.error.is_some() || looked.object.as_deref() == Some("error") {
+        let value = serde_json::from_str(text).unwrap_or_default();
+        if let Some(refusal) = Refusal::inside(value, false) {
+            return Err(refusal.into());
+        }
+    }
+    let parts = match endpoint {
+        Endpoint::Chat => looked.choices,
+        Endpoint::Embeddings => looked.data,
+    };
+    if parts.is_none_or(|parts| parts.is_empty()) {
+        return Err(invalid("empty"));
+    }
+    Ok(Answer::Whole {
+        status: head.status,
+        headers: headers::to_client(&head.headers),
+        body,
+    })
+}
+
+/// What of a whole answer matters here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole<'a> {
+    error: Option<IgnoredAny>,
+    #[serde(borrow)]
+    object: Option<Cow<'a, str>>,
+    choices: Option<Vec<IgnoredAny>>,
+    data: Option<Vec<IgnoredAny>>,
+}
+
+/// An error's body, as far as it is worth reading.
+pub(super) async fn collect(mut body: Incoming, idle: Duration) -> Result<Bytes, Failed> {
+    let mut all = BytesMut::new();
+    while let Some(data) = piece(&mut body, idle).await? {
+        if all.len() + data.len() > ERROR_BYTES {
+            return Err(Failed::Invalid(format!("more than {ERROR_BYTES} bytes")));
+        }
+        all.extend_from_slice(&data);
+    }
+    Ok(all.freeze())
+}
+
+/// The next piece of a good answer, which is a sign of life.
+pub(super) async fn heard(
+    body: &mut Incoming,
+    idle: Duration,
+    signs: &Signs,
+) -> Result<Option<Bytes>, Failed> {
+    signs.listen();
+    let piece = piece(body, idle).await?;
+    if piece.is_some() {
+        signs.heard();
+    }
+    Ok(piece)
+}
+
+/// The next piece of a body; `None` at its end.
+async fn piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Failed> {
+    loop {
+        let frame = timeout(idle, body.frame()).await;
+        match frame.map_err(|_| Failed::TimedOut(Limit::Idle, idle))? {
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+            Some(Err(error)) => return Err(Failed::Broken(why(&error))),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Waits for the first event with content. What comes before it is kept: it commits to nobody.
+pub(super) async fn begin(
+    response: Response<Incoming>,
+    limits: &Limits,
+    way: &Way,
+    signs: &Signs,
+) -> Result<Stream, Failed> {
+    let (head, mut body) = response.into_parts();
+    let mut splitter = Splitter::new(limits.max_answer_bytes);
+    let (mut kept, mut events) = (VecDeque::new(), VecDeque::new());
+    let mut bytes = 0;
+    loop {
+        let Some(data) = heard(&mut body, limits.idle.get(), signs).await? else {
+            let why = "the stream ended before its first content";
+            return Err(Failed::Broken(why.to_owned()));
+        };
+        splitter.push(&data, &mut events).map_err(|_| too_long())?;
+        while let Some(event) = events.pop_front() {
+            match read(&event) {
+                Said::Nothing => {
+                    way.comment(event);
+                    continue;
+                }
+                Said::Head => {}
+                Said::Piece { .. } => {
+                    kept.push_back(event);
+                    kept.append(&mut events);
+                    return Ok(Stream {
+                        headers: headers::to_client(&head.headers),
+                        events: kept,
+                        splitter,
+                        body,
+                    });
+                }
+                Said::Done => return Err(Failed::Invalid("empty".to_owned())),
+                Said::Error(refusal) => return Err(Failed::from(*refusal)),
+                Said::Broken(why) => return Err(Failed::Invalid(why.to_owned())),
+            }
+            bytes += event.len();
+            if bytes > limits.max_answer_bytes {
+                return Err(too_long());
+            }
+            kept.push_back(event);
+        }
+    }
+}
+
+pub(super) fn too_long() -> Failed {
+    Failed::Invalid("an event that does not end".to_owned())
+}
+
+/// The innermost cause of an error: the only one that says something.
+pub(super) fn why(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
