@@ -34,6 +34,7 @@ fn laid_over(file: &str) -> [Result<Config, String>; 2] {
 }
 
 /// What each of the two makes of the base and of variables laid over it.
+#[allow(clippy::result_large_err, reason = "the closure's error is figment's")]
 fn with_environment(variables: &[(&str, &str)]) -> [Result<Config, String>; 2] {
     let mut by_figment = Err(String::new());
     Jail::expect_with(|jail| {

@@ -62,7 +62,6 @@ macro_rules! record {
                     self,
                     mut map: A,
                 ) -> Result<$type, A::Error> {
-                    use serde::de::Error as _;
                     $(let mut $field: Option<$wire> = None;)+
                     while let Some($crate::adapters::serde::record::Key(key)) = map.next_key()? {
                         match key.as_str() {
@@ -121,14 +120,14 @@ macro_rules! record {
         };
     };
     (@absent $access:ident $field:ident) => {
-        return Err($access::Error::missing_field(stringify!($field)))
+        return Err(<$access::Error as serde::de::Error>::missing_field(stringify!($field)))
     };
     (@absent $access:ident $field:ident, $absent:expr) => { $absent };
     (@unknown grows $map:ident $access:ident $key:ident $fields:ident) => {{
         $map.next_value::<serde::de::IgnoredAny>()?;
     }};
     (@unknown $map:ident $access:ident $key:ident $fields:ident) => {
-        return Err($access::Error::unknown_field(&$key, $fields))
+        return Err(<$access::Error as serde::de::Error>::unknown_field(&$key, $fields))
     };
     (@version $version:literal) => { "version" };
 }
