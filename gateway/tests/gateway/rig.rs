@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use cutout::Snapshot;
 use cutout_gateway::client::Client;
-use cutout_gateway::config::{File, RequestLog};
+use cutout_gateway::config::{File, Problem, RequestLog};
 use cutout_gateway::demo::fake::{Fake, Mood};
 use cutout_gateway::gateway::Gateway;
 use cutout_gateway::providers::Upstream;
@@ -56,23 +56,19 @@ pub(crate) struct Answer {
 
 impl Rig {
     pub(crate) async fn start(config: &str) -> Self {
-        let file = quiet(config);
+        let file = quiet(File::parse(config.to_owned()));
         Self::of(Gateway::new(file, None).unwrap(), None).await
     }
 
     /// A gateway that takes all connections for those of this address.
     pub(crate) async fn start_seeing(config: &str, peer: SocketAddr) -> Self {
-        let file = quiet(config);
+        let file = quiet(File::parse(config.to_owned()));
         Self::of(Gateway::new(file, None).unwrap(), Some(peer)).await
     }
 
-    /// A gateway whose configuration is this file, which is made to ask for no log of requests.
+    /// A gateway whose configuration is this file.
     pub(crate) async fn start_file(path: &std::path::Path) -> Self {
-        let text = std::fs::read_to_string(path).unwrap();
-        if !text.contains("[log]") {
-            std::fs::write(path, text + "\n[log]\nrequests = \"off\"\n").unwrap();
-        }
-        let file = File::read(path).unwrap();
+        let file = quiet(File::read(path));
         Self::of(Gateway::new(file, Some(path.to_owned())).unwrap(), None).await
     }
 
@@ -272,8 +268,7 @@ pub(crate) fn chat(model: &str, stream: bool) -> String {
 }
 
 /// A configuration; without a log of requests, unless it names a file for one: what the tests say is enough.
-fn quiet(config: &str) -> File {
-    let file = File::parse(config.to_owned());
+fn quiet(file: Result<File, Problem>) -> File {
     let mut file = file.unwrap_or_else(|problem| panic!("{problem}"));
     if file.config.log.requests == RequestLog::Stdout {
         file.config.log.requests = RequestLog::Off;
