@@ -18,7 +18,7 @@ const SIGNS = {
   "forced open": "▲",
   disabled: "○",
   "observe-only": "◌",
-  "key refused": "✕",
+  suspended: "✕",
 };
 
 const parts = new WeakMap();
@@ -79,11 +79,11 @@ function actions(name, result) {
 function update(card, breaker, { now_ms }, receivedAt) {
   const at = parts.get(card);
   const level = levelOf(breaker);
-  const shown = breaker.refused ? "key refused" : breaker.state;
+  const shown = breaker.suspended ? "suspended" : breaker.state;
   mark(card, "data-state", shown);
   mark(card, "data-level", level);
   write(at.sign, SIGNS[shown] ?? "?");
-  write(at.state, shown);
+  write(at.state, breaker.suspended ? breaker.suspended.cause : breaker.state);
   write(at.brief, briefOf(breaker, level, now_ms));
   at.due = breaker.remaining_ms === null ? null : receivedAt + breaker.remaining_ms;
   at.breaker = breaker;
@@ -126,11 +126,9 @@ function factsOf({ in_flight, max_in_flight, window, generation, stale }) {
   ].filter(Boolean).map(unbroken).join(" · ");
 }
 
-function meaningOf({ state, probes, refused }, left) {
-  if (refused) {
-    return refused.remaining_ms === null
-      ? "Gets no calls until keys are read again."
-      : `Gets no calls until keys are read again, or for ${duration(refused.remaining_ms)}.`;
+function meaningOf({ state, probes, suspended }, left) {
+  if (suspended) {
+    return `Gets no calls: for ${duration(suspended.remaining_ms)}, or until keys are read again or a check succeeds.`;
   }
   switch (state) {
     case "closed":

@@ -17,17 +17,18 @@ export function update(list, breaker, nowMs) {
   list.hidden = rows.length === 0;
 }
 
-function rowsOf({ state, cause, reason, since_ms, attempt, trip, last_error, refused }, nowMs) {
-  const troubled = state !== "closed" || refused;
+function rowsOf({ state, cause, reason, since_ms, attempt, trip, last_error, suspended }, nowMs) {
+  const troubled = state !== "closed" || suspended;
   if (!troubled) return [];
   const at = (ms) => `${moment(ms, nowMs)}, ${ago(nowMs - ms)} ago`;
   return [
-    refused && ["Key refused", `${refused.what}; ${at(refused.at_ms)}`],
+    suspended && ["Left out", `${suspended.cause}: status ${suspended.status}${suspended.text ? `, ${suspended.text}` : ""}`],
+    suspended && ["Since", at(suspended.since_ms)],
     trip && ["Tripped by", tripText(trip)],
     !trip && cause && !reason && ["Cause", cause],
     reason && ["Reason", `“${reason}”`],
-    last_error && !refused && ["Last error", `${last_error.what}; ${ago(nowMs - last_error.at_ms)} ago`],
-    since_ms && ["Since", at(since_ms) + (attempt > 0 ? `; reopened ${attempt}×` : "")],
+    last_error && !suspended && ["Last error", `${last_error.what}; ${ago(nowMs - last_error.at_ms)} ago`],
+    since_ms && !suspended && ["Since", at(since_ms) + (attempt > 0 ? `; reopened ${attempt}×` : "")],
   ].filter(Boolean);
 }
 

@@ -6,11 +6,22 @@ import { listed, percent } from "./text.js";
 const LEVELS = ["ill", "held", "watch", "well"];
 
 /**
- * How a breaker stands: `ill` (its calls are rejected or on trial), `held` (an operator rejects
+ * Notes at each breaker whether a target behind it is left out for its key or its credit: that is no
+ * illness that a breaker sees, and yet it gets no calls.
+ */
+export function noteSuspensions({ breakers, routes }) {
+  const entries = routes.flatMap(({ queue, canary }) => canary ? [...queue, canary] : queue);
+  for (const breaker of breakers) {
+    breaker.suspended = entries.find((entry) => entry.breaker === breaker.name && entry.suspended)?.suspended ?? null;
+  }
+}
+
+/**
+ * How a breaker stands: `ill` (its calls are rejected or on trial, or it gets none), `held` (an operator rejects
  * them), `watch` (nothing protects it, or it is full), `well`.
  */
 export function levelOf(breaker) {
-  if (breaker.refused) return "ill";
+  if (breaker.suspended) return "ill";
   switch (breaker.state) {
     case "open":
     case "half-open":
@@ -30,9 +41,13 @@ export function inOrder(breakers) {
     LEVELS.indexOf(levelOf(a)) - LEVELS.indexOf(levelOf(b)) || a.name.localeCompare(b.name));
 }
 
-/** Whether it takes all calls that come to it: what is on trial takes a few. */
-export function admits(breaker) {
-  return !breaker.refused && !isFull(breaker)
+/** Whether a target takes all calls that come to it: what is on trial takes a few. */
+function isLeft(entry, breaker) {
+  return breaker !== undefined && !entry.suspended && admits(breaker);
+}
+
+function admits(breaker) {
+  return !isFull(breaker)
     && ["closed", "disabled", "observe-only"].includes(breaker.state);
 }
 
@@ -42,7 +57,7 @@ function isFull({ in_flight, max_in_flight }) {
 
 /** In a few words, what is wrong with a breaker. */
 export function ailment(breaker) {
-  if (breaker.refused) return "key refused";
+  if (breaker.suspended) return breaker.suspended.cause;
   if (breaker.state === "closed") return "full";
   // What it said last tells more than that it is left alone for it.
   if (levelOf(breaker) === "ill" && breaker.last_error) return breaker.last_error.what.split(/[(:]/)[0].trim();
@@ -52,8 +67,8 @@ export function ailment(breaker) {
 /** What is left of a route, and who carries it. */
 export function routeHealth(route, breakers) {
   const of = (entry) => breakers.get(entry.breaker);
-  const left = route.queue.filter((entry) => of(entry) && admits(of(entry)));
-  const trials = route.queue.filter((entry) => of(entry)?.state === "half-open" && !of(entry).refused);
+  const left = route.queue.filter((entry) => isLeft(entry, of(entry)));
+  const trials = route.queue.filter((entry) => of(entry)?.state === "half-open" && !entry.suspended);
   const answered = route.queue.reduce((sum, entry) => sum + entry.answered, 0);
   return {
     left: left.length,
@@ -71,7 +86,7 @@ export function orphans(state, name) {
   return state.routes
     .filter((route) => route.queue.some((entry) => entry.breaker === name))
     .filter((route) => !route.queue.some((entry) =>
-      entry.breaker !== name && breakers.has(entry.breaker) && admits(breakers.get(entry.breaker))))
+      entry.breaker !== name && isLeft(entry, breakers.get(entry.breaker))))
     .map((route) => route.model);
 }
 

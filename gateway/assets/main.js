@@ -3,7 +3,7 @@
 import { follow, setToken } from "./api.js";
 import * as breaker from "./breaker.js";
 import { keep, make, mark, noteEmpty, write } from "./dom.js";
-import { verdict } from "./health.js";
+import { noteSuspensions, verdict } from "./health.js";
 import * as operate from "./operate.js";
 import * as queue from "./queue.js";
 import { plain } from "./text.js";
@@ -31,6 +31,7 @@ function showState(state) {
   const isFirst = startedMs !== state.started_ms;
   startedMs = state.started_ms;
   lastState = new Date(state.now_ms);
+  noteSuspensions(state);
   showVerdict(verdict(state));
   breaker.show(at.breakers, state, receivedAt);
   noteEmpty("breakers", state.breakers.length === 0);

@@ -2,7 +2,7 @@
 
 import { path, post } from "./api.js";
 import { keep, make, mark, write } from "./dom.js";
-import { admits, ailment, levelOf, routeHealth } from "./health.js";
+import { ailment, levelOf, routeHealth } from "./health.js";
 import { percent } from "./text.js";
 
 /** The last state: a move needs its version and positions. */
@@ -79,8 +79,8 @@ function createEntry(model, entry) {
 
 function updateEntry(item, entry, { queue }, { share }, breaker) {
   const [state, part, up, down] = item.lastElementChild.children;
-  mark(item, "data-state", breaker?.refused ? "key refused" : breaker?.state);
-  write(state, breaker === undefined ? "" : levelOf(breaker) === "ill" && !breaker.refused ? breaker.state : levelOf(breaker) === "well" ? breaker.state : ailment(breaker));
+  mark(item, "data-state", entry.suspended ? "suspended" : breaker?.state);
+  write(state, stateOf(entry, breaker));
   write(part, entry.answered === 0 ? "–" : `${Math.round(share(entry) * 100)}\u00a0%`);
   mark(part, "title", `${entry.answered} answers in the last minute`);
   item.style.setProperty("--share", `${share(entry) * 100}%`);
@@ -88,6 +88,12 @@ function updateEntry(item, entry, { queue }, { share }, breaker) {
   // Not `disabled`: a button at the end of its way keeps the focus.
   mark(up, "aria-disabled", index === 0 ? "true" : null);
   mark(down, "aria-disabled", index === queue.length - 1 ? "true" : null);
+}
+
+function stateOf({ suspended }, breaker) {
+  if (suspended) return suspended.cause;
+  if (breaker === undefined) return "";
+  return levelOf(breaker) === "watch" ? ailment(breaker) : breaker.state;
 }
 
 async function move(model, entry, button) {

@@ -41,10 +41,10 @@ export function show(list) {
 }
 
 /** What a transition came to, in words. */
-export function describe({ from, to, cause, reason }) {
+export function describe({ from, to, cause, reason, label }) {
   let what = `${from} → ${to}`;
   if (from === to) what = from === "observe-only" && !reason ? "would have opened" : `${to} again`;
-  return { what, why: reason ? `${cause}: ${reason}` : cause };
+  return { what, why: reason || label ? `${cause}: ${reason ?? label}` : cause };
 }
 
 function create(transition) {

@@ -32,6 +32,12 @@ pub struct Transition {
     pub cause: String,
     /// The operator's reason, if it was one.
     pub reason: Option<String>,
+    /// What the rule asked for, if it was one. The database does not keep it.
+    #[serde(default)]
+    pub threshold: Option<String>,
+    /// What the outcome was that made it, in a few words. The database does not keep it.
+    #[serde(default)]
+    pub label: Option<String>,
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// What the window held.
@@ -102,6 +108,8 @@ impl Events {
             to: event.to.to_string(),
             cause: event.cause.to_string(),
             reason: event.reason.as_deref().map(str::to_owned),
+            threshold: event.threshold.map(|threshold| threshold.to_string()),
+            label: event.label.as_deref().map(str::to_owned),
             at_ms: unix_millis(),
             counts: event.counts.into(),
         });
@@ -115,6 +123,8 @@ impl Events {
             to = transition.to,
             cause = transition.cause,
             reason = transition.reason,
+            threshold = transition.threshold,
+            label = transition.label,
             "a breaker changed its state"
         );
         // An error says that nobody listens.

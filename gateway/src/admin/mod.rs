@@ -51,7 +51,7 @@
 //!   }],
 //!   "transitions": [{                   // the last 64, oldest first
 //!     "id": 1, "breaker": "deepseek", "generation": 3, "from": "closed", "to": "open",
-//!     "cause": "failure ratio reached", "reason": null, "at_ms": 1790000011000,
+//!     "cause": "failure ratio reached", "reason": null, "threshold": "a share of 0.5", "label": "status 503", "at_ms": 1790000011000,
 //!     "counts": {"samples": 10, "failures": 5, "timeouts": 0, "slow": 0}
 //!   }]
 //! }

@@ -1,8 +1,10 @@
 //! What the dashboard shows: the breakers' own state, read and not counted again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
+use cutout::Snapshot;
 use serde::Serialize;
 
 use super::window::Content;
@@ -167,11 +169,9 @@ fn of_breaker(
     transitions: &[Arc<Transition>],
 ) -> BreakerState {
     let (recent, last_error) = gateway.requests.traffic.of_breaker(&upstream.name);
-    let told = Told::of(&upstream.name, transitions);
     let config = upstream.breaker.config();
     let snapshot = upstream.breaker.snapshot();
-    let millis =
-        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let why = Why::of(&upstream.name, &snapshot, transitions);
     let provider = fleet.providers.get(&upstream.provider);
     BreakerState {
         name: upstream.name.clone(),
@@ -179,9 +179,9 @@ fn of_breaker(
         model: upstream.model.clone(),
         state: snapshot.state.to_string(),
         cause: snapshot.cause.map(|cause| cause.to_string()),
-        since_ms: told.since_ms,
-        reason: told.reason,
-        trip: told.trip,
+        since_ms: why.since_ms,
+        reason: why.reason,
+        trip: why.trip,
         last_error,
         recent,
         generation: snapshot.generation,
@@ -213,39 +213,50 @@ fn of_breaker(
     }
 }
 
-/// What the transitions tell of a breaker that is not closed.
+/// Why a breaker is not closed. What it does not keep itself, an order to observe, the transitions tell.
 #[derive(Default)]
-struct Told {
+struct Why {
     since_ms: Option<u64>,
     reason: Option<String>,
     trip: Option<Trip>,
 }
 
-impl Told {
-    fn of(breaker: &str, transitions: &[Arc<Transition>]) -> Self {
-        let mut told = Self::default();
-        let own = transitions.iter();
-        for transition in own.filter(|transition| transition.breaker == breaker) {
-            if transition.to == "closed" {
-                told = Self::default();
-            } else if transition.from == transition.to {
-                // What would have opened it, or an opening that was given another wait.
-            } else if transition.reason.is_some() {
-                told.since_ms = Some(transition.at_ms);
-                told.reason.clone_from(&transition.reason);
-            } else if told.trip.is_none() && transition.to == "open" {
-                told.since_ms = Some(transition.at_ms);
-                told.trip = Some(Trip {
-                    cause: transition.cause.clone(),
-                    at_ms: transition.at_ms,
-                    counts: transition.counts,
-                    threshold: None,
-                    label: None,
-                });
-            }
+impl Why {
+    fn of(breaker: &str, snapshot: &Snapshot, transitions: &[Arc<Transition>]) -> Self {
+        let state = snapshot.state.to_string();
+        if snapshot.state == cutout::State::ObserveOnly {
+            let mut newest = transitions.iter().rev();
+            let order = newest
+                .find(|one| one.breaker == breaker && one.to == state && one.reason.is_some());
+            return Self {
+                since_ms: order.map(|order| order.at_ms),
+                reason: order.and_then(|order| order.reason.clone()),
+                trip: None,
+            };
         }
-        told
+        let now = unix_millis();
+        let at = |age| now.saturating_sub(millis(age));
+        let cutout::Evidence { trip, operator, .. } = &snapshot.evidence;
+        let trip = trip.as_ref().map(|trip| Trip {
+            cause: trip.cause.to_string(),
+            at_ms: at(trip.age),
+            counts: trip.counts.into(),
+            threshold: trip.threshold.map(|threshold| threshold.to_string()),
+            label: trip.label.as_deref().map(str::to_owned),
+        });
+        let ordered = operator.as_ref().map(|operator| at(operator.age));
+        Self {
+            since_ms: ordered.or(trip.as_ref().map(|trip| trip.at_ms)),
+            reason: operator
+                .as_ref()
+                .map(|operator| operator.reason.to_string()),
+            trip,
+        }
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn of_route(route: &Route, traffic: &Traffic) -> RouteState {
@@ -279,7 +290,7 @@ fn entry(target: &Target, recent: &RouteRecent) -> Entry {
         suspended: suspension.map(|suspension| Suspended {
             cause: suspension.cause.to_string(),
             status: suspension.status,
-            remaining_ms: u64::try_from(suspension.remaining().as_millis()).unwrap_or(u64::MAX),
+            remaining_ms: millis(suspension.remaining()),
             since_ms: suspension.since_ms,
             text: suspension.text,
         }),

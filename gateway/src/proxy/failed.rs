@@ -98,6 +98,9 @@ impl Failed {
         };
         let mut report = Report::from(outcome);
         report.retry_after = self.retry_after();
+        if matches!(outcome, Outcome::Failure | Outcome::Timeout) {
+            report = report.label(self.what().as_str());
+        }
         report
     }
 
@@ -162,6 +165,10 @@ impl Failed {
             },
             outcome: self.report(scope).outcome,
             error: Some(self.what()),
+            said: match self {
+                Self::Refused { refusal, .. } => refusal.masked().chars().take(200).collect(),
+                _ => String::new(),
+            },
         }
     }
 

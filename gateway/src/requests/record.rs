@@ -93,6 +93,9 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// What went wrong, in a few words.
     pub(crate) error: Option<String>,
+    /// What the target said itself, without what may be a key. It may repeat what it was asked: for operators who look,
+    /// and for no log.
+    pub(crate) said: String,
 }
 
 impl Ended {
@@ -102,6 +105,7 @@ impl Ended {
             status: Some(status),
             outcome: Outcome::Success,
             error: None,
+            said: String::new(),
         }
     }
 }
@@ -167,10 +171,25 @@ impl Record {
 
     /// What came of the attempt in flight; nothing if there is none.
     pub(crate) fn attempted(&self, ended: Ended) {
-        self.close(ended.status, named(ended.outcome), ended.error);
+        let Ended { said, error, .. } = ended;
+        let failed = matches!(ended.outcome, Outcome::Failure | Outcome::Timeout);
+        let full = error
+            .clone()
+            .filter(|_| failed)
+            .map(|error| match said.as_str() {
+                "" => error,
+                said => format!("{error}: {said}"),
+            });
+        self.close(ended.status, named(ended.outcome), error, full);
     }
 
-    fn close(&self, status: Option<StatusCode>, outcome: &'static str, error: Option<String>) {
+    fn close(
+        &self,
+        status: Option<StatusCode>,
+        outcome: &'static str,
+        error: Option<String>,
+        full: Option<String>,
+    ) {
         let mut attempts = self.lock();
         let Some(open) = attempts.open.take() else {
             return;
@@ -178,7 +197,7 @@ impl Record {
         let status = status.map(|status| status.as_u16());
         metrics::attempt(&open.target, status, outcome);
         let traffic = &self.kept.traffic;
-        traffic.attempt(&open.breaker, outcome, error.as_deref());
+        traffic.attempt(&open.breaker, full);
         attempts.ended.push(Attempt {
             target: open.target,
             status,
@@ -232,7 +251,7 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        self.close(None, "abandoned", None);
+        self.close(None, "abandoned", None, None);
         let took = self.since.elapsed();
         let line = &mut self.line;
         line.attempts = std::mem::take(

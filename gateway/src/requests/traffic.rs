@@ -103,20 +103,18 @@ impl Traffic {
         }
     }
 
-    /// A call has ended.
-    pub(super) fn attempt(&self, breaker: &str, outcome: &str, error: Option<&str>) {
+    /// A call has ended; as a failure, if it has an error.
+    pub(super) fn attempt(&self, breaker: &str, error: Option<String>) {
         let now = self.now();
         let mut seen = self.lock();
         let breaker = entry(&mut seen.breakers, breaker);
         breaker.calls.count(now);
         if let Some(what) = error {
+            breaker.failed.count(now);
             breaker.last_error = Some(Failure {
                 at_ms: unix_millis(),
-                what: what.to_owned(),
+                what,
             });
-        }
-        if matches!(outcome, "failure" | "timeout") {
-            breaker.failed.count(now);
         }
     }
 

@@ -200,6 +200,8 @@ pub(super) fn transitions(
             to: row.get(5)?,
             cause: row.get(6)?,
             reason: row.get(7)?,
+            threshold: None,
+            label: None,
             counts: Counts {
                 samples: row.get(8)?,
                 failures: row.get(9)?,

@@ -1,12 +1,11 @@
 """Whether someone who is woken up sees within seconds what is broken, why, since when, and what is left."""
 
-import json
-import urllib.request
+import urllib.error
 
 import pytest
 
 from browser import Page
-from gateway import PATIENCE, ask, provider, route
+from gateway import ask, provider, route
 
 #: Turns the text after it around, rings a bell.
 REASON = "invoice \u202egnp.exe not paid\a, ask Ann"
@@ -16,16 +15,17 @@ BREAKER = 'breaker = { min_calls = 4, window = { count = 20 }, timeout_ratio = 0
 
 @pytest.fixture
 def seven(gateway_of, provider_of):
-    """Seven providers: one dead, one hanging, one that an operator has forced open, four that are well."""
-    made = {name: provider_of() for name in ["aleph", "bravo", "dead", "hanging", "held", "mistral", "zulu"]}
-    more = {"hanging": BREAKER + '\nlimits = { first_byte = "100ms" }'}
+    """Seven providers: one dead, one hanging, one whose key is refused, one forced open, three that are well."""
+    made = {name: provider_of() for name in ["aleph", "dead", "hanging", "held", "keyless", "mistral", "zulu"]}
+    more = {"hanging": BREAKER + '\nlimits = { first_byte = "100ms", whole = "100ms" }'}
     gateway = gateway_of(
         "".join(provider(name, upstream.base_url, more.get(name, BREAKER)) for name, upstream in made.items())
         + route("chat", "dead", "hanging", "mistral", "aleph")
-        + route("small", "bravo", "zulu")
+        + route("small", "keyless", "zulu")
         + route("embed", "held"))
     made["dead"].close()
     made["hanging"].behaviour = "hang"
+    made["keyless"].behaviour = 401
     ask(gateway, 12, "chat")
     ask(gateway, 3, "small")
     gateway.operate("held", "force_open", REASON)
@@ -47,22 +47,26 @@ def night(driver, seven):
 
 
 def test_the_first_line_and_the_tab_say_what_is_broken(night):
-    assert night.driver.title == "▲ embed down, 3 of 7 out · cutout gateway"
+    assert night.driver.title == "▲ embed down, 4 of 7 out · cutout gateway"
     line = night.text("#verdict")
-    assert line.startswith("Down: nobody is left for embed. 3 of 7 providers out: dead (unreachable), hanging (")
+    assert line.startswith("Down: nobody is left for embed. 4 of 7 providers out: dead (unreachable), hanging (")
+    assert "keyless (key refused)" in line
     assert "held (forced open)" in line
     assert "17 requests in the last minute, 2 failed" in line
 
 
 def test_the_broken_come_first_with_their_evidence(night):
-    assert night.order() == ["dead", "hanging", "held", "aleph", "bravo", "mistral", "zulu"]
+    assert night.order() == ["dead", "hanging", "keyless", "held", "aleph", "mistral", "zulu"]
     dead = night.evidence("dead")
-    assert dead["Tripped by"].startswith("failure ratio reached: 4 of 4 calls failed (100 %)")
+    assert dead["Tripped by"].startswith("failure ratio reached: 4 of 4 calls failed (100 %), the rule asks for a share of 0.5; unreachable")
     assert dead["Last error"].startswith("unreachable (")
     assert " ago" in dead["Since"]
     hanging = night.evidence("hanging")
     assert "4 of them timed out" in hanging["Tripped by"]
     assert "limit of 100ms passed" in hanging["Last error"]
+    keyless = night.evidence("keyless")
+    assert keyless["Left out"] == "key refused: status 401, refused with 401"
+    assert " ago" in keyless["Since"]
     # It is there without a click, and what is well takes a line.
     assert night.find(f"{night.card('dead')} .evidence").is_displayed()
     assert not night.find(f"{night.card('zulu')} .more").is_displayed()
@@ -87,7 +91,7 @@ def test_each_route_says_who_serves_it_and_what_is_left(night):
     assert routes == [
         ["embed", "▲ nobody left of 1", "Requests fail until a provider is back; 2 requests failed."],
         ["chat", "2 of 4 left", "mistral: chat serves all of 12 requests in the last minute."],
-        ["small", "all of 2 left", "bravo: small serves all of 3 requests in the last minute."],
+        ["small", "1 of 2 left", "zulu: small serves all of 3 requests in the last minute."],
     ]
 
 
@@ -121,7 +125,7 @@ def test_a_phone_shows_it_in_few_screens(driver, seven):
     # What is broken and what is left of the routes is on the first two.
     places = page.script("""
         return [...document.querySelectorAll("#verdict, .route, article.breaker")].map((part) => part.getBoundingClientRect().bottom)""")
-    assert all(bottom < 1280 for bottom in places[:5])
+    assert all(bottom < 1280 for bottom in places[:4])
     assert page.script("return document.documentElement.scrollWidth <= innerWidth")
     driver.get("about:blank")
 
@@ -147,9 +151,6 @@ def test_pictures_of_the_night(driver, seven, contrast, name, width, height, sch
 
 
 def test_what_is_asked_of_seconds_is_more_than_none(seven):
-    body = json.dumps({"reason": "x", "seconds": 0}).encode()
-    request = urllib.request.Request(
-        f"{seven.url}/admin/breakers/zulu/force_open", body, {"content-type": "application/json"})
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=PATIENCE)
+        seven.operate("zulu", "force_open", "x", seconds=0)
     assert refused.value.code == 400

@@ -70,7 +70,7 @@ def test_it_sees_a_provider_trip_and_recover(page, gateway, upstream):
     page.wait(lambda: page.timeline() != [])
     assert "closed → open" in page.timeline()[0]
     assert "failure ratio reached" in page.timeline()[0]
-    assert page.text("#announcer") == "a: closed → open, failure ratio reached"
+    assert page.text("#announcer") == "a: closed → open, failure ratio reached: status 500"
     assert page.meaning("a").startswith("Rejects calls; next probe in")
     shown = page.meaning("a")
     page.wait(lambda: page.meaning("a") != shown)
