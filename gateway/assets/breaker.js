@@ -108,13 +108,14 @@ export function tick(card) {
   meaning.hidden = more.hidden && levelOf(breaker) === "well";
 }
 
-function briefOf({ recent, since_ms, in_flight }, level, nowMs) {
+function briefOf({ recent, since_ms, in_flight, suspended }, level, nowMs) {
+  const since = suspended?.since_ms ?? since_ms;
   const traffic = recent.calls === 0 ? "no calls this minute" : [
     `${recent.calls.toLocaleString()} calls/min`,
     recent.failed === 0 ? "none failed" : `${recent.failed.toLocaleString()} failed`,
     in_flight > 0 && `${in_flight} in flight`,
   ].filter(Boolean).join(", ");
-  return level !== "well" && since_ms ? `for ${ago(nowMs - since_ms)} · ${traffic}` : traffic;
+  return level !== "well" && since ? `for ${ago(nowMs - since)} · ${traffic}` : traffic;
 }
 
 function factsOf({ in_flight, max_in_flight, window, generation, stale }) {

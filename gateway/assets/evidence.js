@@ -24,7 +24,7 @@ function rowsOf({ state, cause, reason, since_ms, attempt, trip, last_error, sus
   return [
     suspended && ["Left out", `${suspended.cause}: status ${suspended.status}${suspended.text ? `, ${suspended.text}` : ""}`],
     suspended && ["Since", at(suspended.since_ms)],
-    trip && ["Tripped by", tripText(trip)],
+    trip && ["Tripped by", tripText(trip, last_error)],
     !trip && cause && !reason && ["Cause", cause],
     reason && ["Reason", `“${reason}”`],
     last_error && !suspended && ["Last error", `${last_error.what}; ${ago(nowMs - last_error.at_ms)} ago`],
@@ -33,7 +33,7 @@ function rowsOf({ state, cause, reason, since_ms, attempt, trip, last_error, sus
 }
 
 /** The counts that the trip saw and the limit that they met. */
-function tripText({ cause, counts, threshold, label }) {
+function tripText({ cause, counts, threshold, label }, lastError) {
   const { samples, failures, timeouts, slow } = counts;
   const share = (count) => samples === 0 ? "" : ` (${percent(count / samples)})`;
   const seen = samples === 0 ? [] : [
@@ -41,7 +41,9 @@ function tripText({ cause, counts, threshold, label }) {
     timeouts > 0 && `${timeouts} of them timed out`,
     slow > 0 && `${slow} slow`,
   ].filter(Boolean);
+  // The line below says it, and more, unless another error has come since.
+  const isSaid = label && !lastError?.what.startsWith(label);
   const met = threshold ? `the rule asks for ${threshold}` : null;
   const text = [...seen, met].filter(Boolean).join(", ");
-  return `${cause}${text ? `: ${text}` : ""}${label ? `; ${label}` : ""}`;
+  return `${cause}${text ? `: ${text}` : ""}${isSaid ? `; ${label}` : ""}`;
 }

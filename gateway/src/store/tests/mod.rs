@@ -100,6 +100,8 @@ fn transition(breaker: &str, event: &Event) -> Transition {
         to: event.to.to_string(),
         cause: event.cause.to_string(),
         reason: event.reason.as_deref().map(str::to_owned),
+        threshold: None,
+        label: None,
         at_ms: unix_millis(),
         counts: Counts {
             samples: event.counts.samples,
