@@ -84,7 +84,7 @@ async fn the_most_telling_error_comes_with_all_that_was_tried() {
     );
     let tried = answer.tried();
     assert!(
-        tried[0].starts_with("gone: circuit breaker is forced open"),
+        tried[0].starts_with("gone: circuit breaker `gone` is forced open"),
         "{tried:?}"
     );
     assert_eq!(
