@@ -50,7 +50,7 @@ impl File {
                 .clone()
                 .map(|span| path_at(document.as_item(), span.start))
                 .unwrap_or_default();
-            Problem::at(&text, span, field, error.message())
+            Problem::at(&text, span, field, &in_plain_words(error.message()))
         })?;
         let file = Self {
             version: Version::of(&text),
@@ -69,6 +69,26 @@ impl File {
             .and_then(|document| span_of(document.as_item(), field));
         Problem::at(&self.text, span, field.to_owned(), message)
     }
+}
+
+/// What a library says of a value, in the words of those who write the file.
+fn in_plain_words(message: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        (
+            "invalid socket address syntax",
+            "must be an address and a port, like \"127.0.0.1:8080\"",
+        ),
+    ];
+    words
+        .iter()
+        .fold(message.to_owned(), |message, (from, to)| {
+            message.replace(from, to)
+        })
 }
 
 /// Which text a configuration was read from: equal texts have equal versions, before and after a

@@ -51,16 +51,15 @@ impl Settling {
 
     /// Takes how the file is now; none if there is none. Says whether to report it, and whether that was asked for.
     ///
-    /// The first look is a change too: the file may have changed since it was read.
+    /// What is there at first counts as changed: it may be other than what was read at the start.
     fn look(&mut self, file: Option<Look>, now: Instant) -> Option<bool> {
         let since = match &self.seen {
             Some((seen, since)) if *seen == file => *since,
             _ => now,
         };
-        let is_first = self.seen.is_none();
         self.seen = Some((file.clone(), since));
-        // Nothing has been seen to change yet: what is there was there before.
-        let is_settled = is_first || now.duration_since(since) >= SETTLED;
+        // So a change after this look has another time, however coarse the file system's clock is.
+        let is_settled = now.duration_since(since) >= SETTLED;
         if !is_settled || (self.known == file && !self.asked) {
             return None;
         }
@@ -140,15 +139,15 @@ mod tests {
             let now = start + Duration::from_secs_f64(seconds);
             file.look(of(length), now)
         };
-        assert_eq!(at(0.0, 100), Some(false), "as it is at the start");
-        assert_eq!(at(0.5, 100), None);
-        assert_eq!(at(1.0, 0), None, "emptied");
-        assert_eq!(at(2.5, 0), None);
-        assert_eq!(at(2.9, 50), None, "half of it");
-        assert_eq!(at(4.0, 120), None, "all of it");
-        assert_eq!(at(5.5, 120), None);
-        assert_eq!(at(6.0, 120), Some(false));
-        assert_eq!(at(9.0, 120), None, "once");
+        assert_eq!(at(0.0, 100), None);
+        assert_eq!(at(2.0, 100), Some(false), "as it is at the start");
+        assert_eq!(at(3.0, 0), None, "emptied");
+        assert_eq!(at(4.5, 0), None);
+        assert_eq!(at(4.9, 50), None, "half of it");
+        assert_eq!(at(6.0, 120), None, "all of it");
+        assert_eq!(at(7.5, 120), None);
+        assert_eq!(at(8.0, 120), Some(false));
+        assert_eq!(at(11.0, 120), None, "once");
     }
 
     #[test]

@@ -26,6 +26,35 @@ fn a_fault_is_named_with_its_line_and_field() {
             "[server]\nlisten = 7\n".to_owned(),
             "line 2: server.listen: ",
         ),
+        (
+            "[server]\nlisten = \"8080\"\n".to_owned(),
+            "line 2: server.listen: must be an address and a port, like \"127.0.0.1:8080\"",
+        ),
+        (
+            "[server]\nmax_streams = -1\n".to_owned(),
+            "line 2: server.max_streams: invalid value: integer `-1`, expected a whole number from 0 on",
+        ),
+        (
+            "[server]\nclient_keys = \"x\"\n".to_owned(),
+            "line 2: server.client_keys: invalid type: string \"x\", expected a list",
+        ),
+        (
+            "[server]\nallowed_hosts = [\"http://x\"]\n".to_owned(),
+            "line 2: server.allowed_hosts[0]: must be a name without scheme and port",
+        ),
+        (
+            "[server]\nallowed_origins = [\"https://x/\"]\n".to_owned(),
+            "line 2: server.allowed_origins[0]: must be a scheme and a name",
+        ),
+        (
+            "[server]\npass_headers = [\"Authorization\"]\n".to_owned(),
+            "line 2: server.pass_headers[0]: must be the name of a header",
+        ),
+        (
+            "[server]\nallow_without_key = true\nclient_keys = [{ env = \"X\" }]\n".to_owned(),
+            "line 2: server.allow_without_key: says that nobody needs a key",
+        ),
+        ("".to_owned(), "route: there is no [[route]]"),
         ("[server\n".to_owned(), "line 1: "),
         ("[servre]\n".to_owned(), "line 1: servre: unknown field"),
         (
