@@ -18,15 +18,10 @@ pub enum Status<'a> {
     Known(Outcome),
 }
 
-/// The table from statuses to outcomes, with what the user changed in it.
+/// What statuses mean: the core's table ([`cutout::verdict`]), with what the user changed in it.
 ///
-/// | status | outcome |
-/// | --- | --- |
-/// | 1xx to 3xx | success |
-/// | 429, 5xx | failure |
-/// | 408, 504 | timeout |
-/// | 499, 460 and the rest of 4xx | ignored |
-/// | 0 | ignored: the caller left before there was one |
+/// Three statuses mean something else in a log than to a caller. 499 and 460 say that the caller left, and 0 that there was
+/// none when it did: who wrote the log is not the one who waited. They are ignored.
 ///
 /// A format that knows better says so: a flag that an upstream's time ran out makes a timeout of any status.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +40,7 @@ impl Verdicts {
         let wrong = || {
             Error::Usage(format!(
                 "`{rule}` is no verdict: write a status and an outcome, such as `404=failure`, `4xx=ignored` or \
-                 `abort=timeout`; outcomes are success, failure, timeout and ignored"
+                 `abort=timeout`; outcomes are success, answered, failure, timeout and ignored"
             ))
         };
         let (status, outcome) = rule.split_once('=').ok_or_else(wrong)?;
@@ -93,16 +88,14 @@ impl Verdicts {
 
 fn by_code(code: u16) -> Outcome {
     match code {
-        408 | 504 => Outcome::Timeout,
-        429 | 500.. => Outcome::Failure,
-        400.. | 0 => Outcome::Ignored,
-        _ => Outcome::Success,
+        0 | 460 | 499 => Outcome::Ignored,
+        code => cutout::verdict::Verdicts::http().of(code).outcome,
     }
 }
 
 fn by_word(word: &str) -> Option<Outcome> {
     Some(match word {
-        "ok" | "true" | "unset" | "answered" => Outcome::Success,
+        "ok" | "true" | "unset" => Outcome::Success,
         "connect_timeout" | "read_timeout" | "timed_out" | "deadline_exceeded" => Outcome::Timeout,
         "error" | "failed" | "false" | "reset" | "tls" | "dns" | "no_response"
         | "connect_refused" | "unavailable" | "abort" => Outcome::Failure,
@@ -114,6 +107,7 @@ fn by_word(word: &str) -> Option<Outcome> {
 fn named(word: &str) -> Option<Outcome> {
     Some(match word {
         "success" => Outcome::Success,
+        "answered" => Outcome::Answered,
         "failure" => Outcome::Failure,
         "timeout" => Outcome::Timeout,
         "ignored" => Outcome::Ignored,
@@ -135,7 +129,7 @@ mod tests {
         assert_eq!(outcome(Status::Code(404)), Some(Outcome::Failure));
         assert_eq!(outcome(Status::Code(302)), Some(Outcome::Ignored));
         assert_eq!(outcome(Status::Word("abort")), Some(Outcome::Timeout));
-        assert_eq!(outcome(Status::Code(403)), Some(Outcome::Ignored));
+        assert_eq!(outcome(Status::Code(403)), Some(Outcome::Answered));
         for wrong in ["404", "404=bad", "=failure", ""] {
             let error = Verdicts::default().set(wrong).unwrap_err().to_string();
             assert!(error.contains("is no verdict"), "{error}");

@@ -86,7 +86,7 @@ fn presets_on_a_seldom_called_service_of_2012() {
         [
             ("default", 0, 0, 1, None, 0, 0),
             ("high-traffic", 0, 0, 1, None, 0, 0),
-            ("low-traffic", 4, 2, 0, Some(348677), 3, 7)
+            ("low-traffic", 4, 2, 0, Some(348677), 3, 6)
         ]
     );
 }

@@ -1,6 +1,6 @@
 //! One line of each format and what it says: when the call began, how long it took, what it came to, where it went.
 
-use cutout::Outcome::{self, Failure, Ignored, Success, Timeout};
+use cutout::Outcome::{self, Answered, Failure, Ignored, Success, Timeout};
 use cutout_replay::input::{By, FormatName, Input, Options, Progress, Reading, Source};
 use cutout_replay::{Call, Keys};
 use jiff::Timestamp;
@@ -132,7 +132,7 @@ fn each_format_is_found_by_itself_and_says_when_how_long_what_and_where() {
             &[(
                 "2026-04-30T11:33:11.203370405Z",
                 19_808_199_303,
-                Ignored,
+                Answered,
                 "r@docker",
             )],
         ),

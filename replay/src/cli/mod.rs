@@ -14,7 +14,8 @@ use std::thread;
 use clap::Parser;
 use cutout_replay::input::{Input, Options, Progress, Reading, Source};
 use cutout_replay::report::{Kept, Report, Run, html, terminal};
-use cutout_replay::{Call, Error, Keys, demo, search};
+use cutout_replay::search::{self, Search};
+use cutout_replay::{Call, Error, Keys, demo};
 
 use self::args::Args;
 
@@ -44,15 +45,19 @@ pub(crate) fn run() -> Result<(), Error> {
     };
     let report = match calls {
         Some((calls, keys)) if args.search => {
-            let troubles = args.troubles()?.or_else(|| args.demo.then(demo::troubles));
-            let found = troubles.unwrap_or_else(|| report.found_troubles());
-            let advice = search::search(
-                &calls,
-                &keys,
-                &found,
-                report.slack_ns,
-                report.reading.stopped,
-            );
+            let slow = if args.demo {
+                demo::slow()
+            } else {
+                args.options()?.slow
+            };
+            let advice = Search {
+                calls: &calls,
+                keys: &keys,
+                troubles: &report.found_troubles(),
+                slack: report.slack_ns,
+                slow: &slow,
+            }
+            .run();
             Report {
                 advice: Some(advice),
                 ..report

@@ -9,6 +9,7 @@ use plotters::prelude::*;
 
 use super::Report;
 use super::bands::{Band, bands};
+use crate::search::{Advice, Point, Tried};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -282,4 +283,82 @@ fn length(ms: f64) -> String {
         1_000.0.. => format!("{} s", ms / 1_000.0),
         _ => format!("{ms} ms"),
     }
+}
+
+/// Draws the configs of a search by what they make and lose; empty if it cannot be drawn.
+pub(super) fn scatter(advice: &Advice) -> String {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (WIDTH, 420)).into_drawing_area();
+        if draw_scatter(&root, advice).is_err() {
+            return String::new();
+        }
+    }
+    svg
+}
+
+/// Both axes are logarithmic, and none is drawn as a half.
+fn draw_scatter(area: &Area<'_>, advice: &Advice) -> Drawn {
+    let place = |point: &Point| {
+        (
+            (point.lost as f64).max(0.5),
+            (point.made_bad as f64).max(0.5),
+        )
+    };
+    let all = advice.points.iter().map(place);
+    let (right, top) = all.fold((2.0_f64, 2.0_f64), |(right, top), (x, y)| {
+        (right.max(x), top.max(y))
+    });
+    let low = advice
+        .points
+        .iter()
+        .map(|point| place(point).1)
+        .fold(top, f64::min)
+        / 1.3;
+    let number = |value: &f64| {
+        if *value < 1.0 {
+            "0".to_owned()
+        } else {
+            short(*value)
+        }
+    };
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .set_label_area_size(LabelAreaPosition::Left, 70)
+        .set_label_area_size(LabelAreaPosition::Bottom, 40)
+        .build_cartesian_2d((0.4..right * 1.3).log_scale(), (low..top * 1.2).log_scale())?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(GRID)
+        .label_style(text(12))
+        .axis_desc_style(text(13))
+        .x_desc("well calls lost")
+        .y_desc("bad calls made")
+        .x_label_formatter(&number)
+        .y_label_formatter(&number)
+        .draw()?;
+    let dot = |at, size, color: RGBColor| Circle::new(at, size, color.filled());
+    chart.draw_series(
+        advice
+            .points
+            .iter()
+            .map(|point| dot(place(point), 3, CALLS)),
+    )?;
+    let first = |tried: &Tried| {
+        place(&Point {
+            made_bad: tried.first.made_bad,
+            lost: tried.first.lost,
+        })
+    };
+    chart.draw_series(
+        advice
+            .front
+            .iter()
+            .map(|tried| dot(first(tried), 4, MEDIAN)),
+    )?;
+    let chosen = advice.chosen.and_then(|index| advice.front.get(index));
+    chart.draw_series(chosen.map(|tried| dot(first(tried), 6, BAD)))?;
+    Ok(())
 }

@@ -191,7 +191,7 @@ pub(super) fn ranged(of: Ranged, show: fn(u64) -> String) -> String {
 }
 
 /// `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -204,7 +204,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A time to the second, in UTC.
-pub(super) fn time(nanos: i64) -> String {
+pub(crate) fn time(nanos: i64) -> String {
     let time = Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }

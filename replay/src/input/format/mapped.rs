@@ -87,6 +87,9 @@ impl Map {
         let map = Self {
             start: find(&[
                 "start_unix_s",
+                "start_ms",
+                "start_us",
+                "start_ns",
                 "start",
                 "start_time",
                 "started_at",
@@ -94,7 +97,7 @@ impl Map {
                 "timestamp",
                 "ts",
             ]),
-            end: find(&["end_unix_s", "end", "end_time", "ended_at"]),
+            end: find(&["end_unix_s", "end_ms", "end", "end_time", "ended_at"]),
             duration: find(&[
                 "duration_ms",
                 "latency_ms",
