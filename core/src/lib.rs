@@ -17,6 +17,8 @@ pub mod guide;
 pub mod model;
 #[cfg(feature = "odds")]
 pub mod odds;
+#[cfg(feature = "record")]
+pub mod record;
 #[cfg(feature = "registry")]
 pub mod registry;
 #[cfg(feature = "router")]

@@ -30,7 +30,7 @@ pub(super) struct File {
     number: u64,
     /// The middle of the sample's starts: a first stamp far beyond is not taken for the log's time.
     pub(super) first: i64,
-    /// What all stamps of the sample are multiples of.
+    /// Seconds, milliseconds, microseconds or nanoseconds: what all stamps of the sample are multiples of.
     pub(super) resolution: u64,
     intake: Intake,
     ended: bool,
@@ -118,6 +118,10 @@ impl File {
                 "is in the format {format}, which has nothing to tell calls apart by as `--by` asks: leave it out, or map a key"
             )));
         }
+        // The coarsest unit that a stamp is written in; a sample of one stamp is a multiple of anything.
+        const UNITS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+        let unit = UNITS.into_iter().find(|unit| resolution % unit == 0);
+        let resolution = unit.unwrap_or(1);
         starts.sort_unstable();
         let first = starts.get(starts.len() / 2).copied().unwrap_or(i64::MIN);
         let within = i64::try_from(options.within.as_nanos()).unwrap_or(i64::MAX);

@@ -1,6 +1,6 @@
 //! In which order calls are replayed whose stamps do not say it.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::call::Call;
@@ -18,10 +18,36 @@ pub struct Order {
 struct Drawn {
     random: fastrand::Rng,
     width: u64,
-    waiting: BinaryHeap<Reverse<(i64, u64)>>,
-    calls: std::collections::HashMap<u64, Call>,
+    waiting: BinaryHeap<Waiting>,
     count: u64,
 }
+
+/// A call that was put somewhere, until it is its turn; the earliest is the greatest.
+#[derive(Debug)]
+struct Waiting {
+    call: Call,
+    count: u64,
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.call.start, other.count).cmp(&(self.call.start, self.count))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Waiting {}
 
 impl Order {
     /// As the calls were written.
@@ -36,7 +62,6 @@ impl Order {
                 random: fastrand::Rng::with_seed(seed),
                 width: width.max(1),
                 waiting: BinaryHeap::new(),
-                calls: std::collections::HashMap::new(),
                 count: 0,
             }),
         }
@@ -53,19 +78,54 @@ impl Order {
                 .start
                 .saturating_add_unsigned(drawn.random.u64(0..drawn.width));
             drawn.count += 1;
-            drawn.waiting.push(Reverse((call.start, drawn.count)));
-            drawn.calls.insert(drawn.count, call);
+            let count = drawn.count;
+            drawn.waiting.push(Waiting { call, count });
         }
     }
 
     /// The next call that begins before all whose stamps are this or later.
     pub(super) fn before(&mut self, stamp: i64) -> Option<Call> {
         let drawn = self.drawn.as_mut()?;
-        let &Reverse((start, _)) = drawn.waiting.peek()?;
+        let start = drawn.waiting.peek()?.call.start;
         if start > stamp || (start == stamp && stamp != i64::MAX) {
             return None;
         }
-        let Reverse((_, number)) = drawn.waiting.pop()?;
-        drawn.calls.remove(&number)
+        drawn.waiting.pop().map(|waiting| waiting.call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawn_order_keeps_each_call_in_its_stamp_and_gives_them_in_order() {
+        let mut order = Order::drawn(1, 1_000);
+        let mut drawn = Vec::new();
+        for index in 0..500 {
+            let stamp = index / 50 * 1_000;
+            while let Some(call) = order.before(stamp) {
+                drawn.push(call);
+            }
+            order.draw(Call {
+                start: stamp,
+                took: index.unsigned_abs(),
+                key: 0,
+                outcome: cutout::Outcome::Success,
+                bad: false,
+            });
+        }
+        while let Some(call) = order.before(i64::MAX) {
+            drawn.push(call);
+        }
+        assert_eq!(drawn.len(), 500);
+        assert!(drawn.is_sorted_by_key(|call| call.start));
+        assert!(!drawn.is_sorted_by_key(|call| call.took));
+        let stamp = |call: &Call| call.took as i64 / 50 * 1_000;
+        assert!(
+            drawn
+                .iter()
+                .all(|call| (stamp(call)..stamp(call) + 1_000).contains(&call.start))
+        );
     }
 }

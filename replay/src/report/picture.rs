@@ -326,7 +326,10 @@ fn draw_scatter(area: &Area<'_>, advice: &Advice) -> Drawn {
         .margin(12)
         .set_label_area_size(LabelAreaPosition::Left, 70)
         .set_label_area_size(LabelAreaPosition::Bottom, 40)
-        .build_cartesian_2d((0.4..right * 1.3).log_scale(), (low..top * 1.2).log_scale())?;
+        .build_cartesian_2d(
+            (left..right * 1.3).log_scale(),
+            (low..top * 1.2).log_scale(),
+        )?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -334,6 +337,8 @@ fn draw_scatter(area: &Area<'_>, advice: &Advice) -> Drawn {
         .axis_style(GRID)
         .label_style(text(12))
         .axis_desc_style(text(13))
+        .x_labels(6)
+        .y_labels(5)
         .x_desc("well calls lost")
         .y_desc("bad calls made")
         .x_label_formatter(&number)
