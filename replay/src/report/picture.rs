@@ -315,6 +315,8 @@ fn draw_scatter(area: &Area<'_>, advice: &Advice) -> Drawn {
         .map(|point| place(point).1)
         .fold(top, f64::min)
         / 1.3;
+    let all = advice.points.iter().map(|point| place(point).0);
+    let left = all.fold(right, f64::min) / 1.5;
     let number = |value: &f64| {
         if *value < 1.0 {
             "0".to_owned()

@@ -87,6 +87,7 @@ impl Map {
         let map = Self {
             start: find(&[
                 "start_unix_s",
+                "start_unix_ns",
                 "start_ms",
                 "start_us",
                 "start_ns",
