@@ -43,7 +43,7 @@ pub use contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 pub use contract::label::Label;
 pub use contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use contract::score::Score;
-pub use contract::snapshot::{Bucket, Snapshot};
+pub use contract::snapshot::{Bucket, Interrupted, Snapshot};
 pub use contract::state::{Cause, State};
 pub use contract::totals::{Endings, Rejections, Totals};
 pub use contract::verdict;

@@ -91,7 +91,9 @@ fn cycle(breaker: &Breaker<ManualClock>, clock: &ManualClock) {
         call(Outcome::Failure);
         call(Outcome::Ignored);
     }
+    let old = breaker.allow().unwrap();
     assert_eq!(call(Outcome::Timeout), Settled::Tripped);
+    assert_eq!(old.success(), Settled::Stale);
     assert!(breaker.allow().is_err());
     // Half-open: a failed probe.
     clock.advance(WAIT);
@@ -104,7 +106,8 @@ fn cycle(breaker: &Breaker<ManualClock>, clock: &ManualClock) {
     std::mem::forget(breaker.allow());
     clock.advance(LEASE);
     let reclaimed = breaker.allow().unwrap();
-    assert_eq!(second.success(), Settled::Stale);
+    // Its lease is lost, and it has its say.
+    drop(second);
     assert_eq!(reclaimed.success(), Settled::Recorded);
     // An outcome with a wait of its own, then back to closed.
     let asked = Report::from(Outcome::Timeout).retry_after(WAIT * 2);

@@ -39,7 +39,7 @@ fn step(
     clock: &ManualClock,
     log: bool,
 ) -> Result<()> {
-    let kind = input.int_in_range(0..=19)?;
+    let kind = input.int_in_range(0..=20)?;
     let settles = (2..=6).contains(&kind);
     if settles && !held.is_empty() {
         let permit = held.swap_remove(input.choose_index(held.len())?);
@@ -75,6 +75,7 @@ fn step(
         },
         17 => _ = both.reconfigure(values::config(input)?),
         18 => _ = both.reconfigure(values::legal_config(input)?),
+        19 => _ = both.resume(),
         _ => {
             let snapshot = both.snapshot();
             let config = values::legal_config(input)?;

@@ -1,7 +1,9 @@
 //! Snapshots as no breaker takes them: what is restored works, and is like the model.
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Bucket, Cause, Counts, Evidence, ManualClock, Sample, Snapshot, State, Window};
+use cutout::{
+    Bucket, Cause, Counts, Evidence, Interrupted, ManualClock, Sample, Snapshot, State, Window,
+};
 
 use super::lockstep::Lockstep;
 use super::values;
@@ -90,6 +92,15 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         buckets: buckets?,
         failures_in_a_row: values::number(input)?,
         taken,
+        // Last, so that inputs of old mean what they meant.
+        interrupted: match input.arbitrary()? {
+            true => Some(Interrupted {
+                state: *input.choose(&STATES)?,
+                cause: input.arbitrary::<bool>()?.then_some(cause),
+                remaining: values::optional_duration(input)?,
+            }),
+            false => None,
+        },
     })
 }
 

@@ -72,6 +72,7 @@ impl System for Concurrent {
             Op::Close => breaker.close("close"),
             Op::Disable => breaker.disable("disable"),
             Op::ObserveOnly => breaker.observe_only("observe_only"),
+            Op::Resume => return breaker.resume("resume").to_string(),
             Op::Reconfigure(config) => breaker.reconfigure(config).expect("a legal config"),
             Op::Advance(by) => {
                 self.clock.0.fetch_add(by.as_nanos() as u64, AcqRel);

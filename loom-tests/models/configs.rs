@@ -5,9 +5,8 @@ use std::time::Duration;
 use crate::cutout::{Config, OpenWait, Window};
 use crate::op::{Op, calls, failure};
 
-/// The open wait, and the unit of the growing one. Some deadlines are kept in
-/// units of 2^19 microseconds, some in milliseconds; this is a multiple of both, so that nothing is rounded.
-pub(crate) const WAIT: Duration = Duration::from_millis((1 << 19) / 8);
+/// The open wait, and the unit of the growing one.
+pub(crate) const WAIT: Duration = Duration::from_secs(60);
 
 /// The probe lease.
 pub(crate) const LEASE: Duration = WAIT.saturating_mul(2);

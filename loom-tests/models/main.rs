@@ -19,6 +19,7 @@ mod half_open;
 mod lease;
 mod overdue;
 mod reconfigure;
+mod resume;
 mod settle;
 mod snapshot;
 mod stale;

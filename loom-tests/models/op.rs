@@ -18,6 +18,7 @@ pub(crate) enum Op {
     Close,
     Disable,
     ObserveOnly,
+    Resume,
     Reconfigure(Config),
     Advance(Duration),
     Snapshot,

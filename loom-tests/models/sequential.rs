@@ -48,6 +48,7 @@ impl System for Sequential {
             Op::Close => model.close("close", now),
             Op::Disable => model.disable("disable", now),
             Op::ObserveOnly => model.observe_only("observe_only", now),
+            Op::Resume => return model.resume("resume", now).to_string(),
             Op::Reconfigure(config) => model.reconfigure(config, now).expect("a legal config"),
             Op::Advance(by) => self.now += by.as_nanos() as u64,
             Op::Snapshot => return show::snapshot(&model.snapshot(now, Duration::ZERO)),

@@ -1,6 +1,6 @@
 //! An outcome of another generation changes nothing, and is counted as stale.
 
-use crate::configs::{LEASE, SPENT, probes, probing, window};
+use crate::configs::{LEASE, SPENT, WAIT, probes, probing, window};
 use crate::op::{Op, calls, failure, success};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -45,22 +45,25 @@ models! {
         .thread([failure(2)])
         .after([Op::Allow(3)]);
 
-    after_a_reclaim: Reach::FULL => Scenario::new(probes(1, 1))
-        .before(probing([1]))
-        .before([Op::Advance(LEASE)])
-        .sees("stale || probe g3")
-        .thread([success(1)])
-        .thread([Op::Allow(2)])
-        .after([Op::Allow(3), success(2)]);
-
     /// A late failure and the reclaiming probe's success: one of them decides.
     after_a_reclaim_and_its_verdict: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .sees("stale || probe g3, closed")
+        .sees("reopened || probe g3, stale")
         .thread([failure(1)])
         .thread([Op::Allow(2), success(2)])
         .after([Op::Allow(3)]);
+
+    /// The half-open period of the lost probe is over when the next one begins.
+    after_another_half_open_period_has_begun: Reach::both(3) => Scenario::new(probes(1, 1))
+        .before(probing([1]))
+        .before([Op::Advance(LEASE), Op::Allow(2)])
+        .sees("stale || reopened, -, probe g5")
+        .sees("closed || stale")
+        .thread([success(1)])
+        .thread([failure(2), Op::Advance(WAIT), Op::Allow(3)])
+        .after([success(3)]);
 
     after_force_open_in_closed: Reach::FULL => operated(Op::ForceOpen(None))[0].clone();
     after_force_open_in_half_open: Reach::FULL => operated(Op::ForceOpen(None))[1].clone();

@@ -70,44 +70,36 @@ models! {
 
     an_open_breaker_has_a_deadline: Reach::FULL => Scenario::new(window(1))
         .before([Op::Allow(1)])
-        .sees("rejected g1 open FailureRatio Some(65.536s)")
+        .sees("rejected g1 open FailureRatio Some(60s)")
         .thread([failure(1)])
         .thread([Op::Allow(2), Op::IsAvailable])
         .after([Op::Advance(WAIT), Op::Allow(3)]);
 
     an_open_breaker_has_the_deadline_that_was_asked_for: Reach::FULL => Scenario::new(window(1))
         .before([Op::Allow(1), Op::Allow(2)])
-        .sees("left 196.608s")
+        .sees("left 180s")
         .thread([Op::Done(1, Report::from(Outcome::Failure).retry_after(WAIT * 2))])
         .thread([Op::Done(2, Report::from(Outcome::Failure).retry_after(WAIT * 3))])
         .after([Op::Advance(WAIT), Op::Allow(3)]);
 
-    /// The word holds the deadline rounded up, until the thread that opened has
-    /// added what it lacks; a call between the two may be told to wait a little longer.
-    the_exact_deadline_follows_the_rounded_one: Reach::FULL => {
-        let wait = WAIT - Duration::from_millis(1);
+    /// Whoever sees a breaker open sees the deadline of the thread that opened it, to the microsecond.
+    a_deadline_is_there_before_the_state: Reach::both(4) => {
+        let wait = WAIT - Duration::from_micros(1);
         let config = Config { open_wait: OpenWait::fixed(wait), ..window(1) };
         Scenario::new(config)
             .before([Op::Allow(1)])
-            .sees("rejected g1 open FailureRatio Some(65.535s)")
+            .sees("tripped || rejected g1 open FailureRatio Some(59.999999s)")
             .thread([failure(1)])
-            .thread([Op::Allow(2)])
-            .lenient("the rounded deadline", |outcome| {
-                outcome.starts_with("tripped || rejected g1 open FailureRatio Some(65.536s)")
-            })
+            .thread([Op::Allow(2), Op::State])
     };
 
-    /// The thread that opened it may add what the word lacks of the deadline when
-    /// the breaker is open again already, with another deadline.
-    a_late_exact_deadline_is_dropped: Reach::both(4) => {
-        let wait = WAIT - Duration::from_millis(1);
-        let config = Config { open_wait: OpenWait::fixed(wait), ..window(1) };
-        Scenario::new(config)
-            .before([Op::Allow(1)])
-            .sees("tripped || probe g2, reopened")
-            .thread([Op::Done(1, Report::from(Outcome::Failure).retry_after(Duration::ZERO))])
-            .thread([Op::Allow(2), failure(2)])
-    };
+    /// Two threads try to open the same generation, one of them by a later reading of the clock.
+    a_deadline_is_that_of_the_thread_that_opened: Reach::both(4) => Scenario::new(window(1))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("tripped || -, stale\n      half-open")
+        .sees("left 60s")
+        .thread([failure(1)])
+        .thread([Op::Advance(Duration::from_secs(300)), failure(2)]);
 
     an_observed_breaker_would_trip_once_per_window: Reach::both(4) => Scenario::new(window(2))
         .before([Op::ObserveOnly])

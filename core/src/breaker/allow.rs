@@ -99,11 +99,8 @@ impl<C: Clock> Breaker<C> {
                         return Err(self.reject(word, time_left(word, deadline, now.get())));
                     }
                     let first = HalfOpen {
-                        cause: word.cause(),
-                        attempt: self.engine.attempt_of(word),
                         out: 1,
-                        passed: 0,
-                        inconclusive: 0,
+                        ..HalfOpen::new(word.cause())
                     };
                     if let Some(token) = self.start_probing(word, first, Cause::WaitElapsed, &now) {
                         return Ok(token);
@@ -185,15 +182,13 @@ impl<C: Clock> Breaker<C> {
     /// Moves the word to one that has another probe out; `None` if it has moved meanwhile.
     fn grant_probe(&self, from: Word, to: Word, now: &Reading<'_, C>) -> Option<Token> {
         let terms = self.engine.terms(from);
-        let token = match terms.slow_limit() {
-            Some(_) => Token::timed(to.stamp(), now.get()),
-            None => Token::untimed(to.stamp()),
-        };
+        // Always timed: a rule on slow calls may be set while the probe is out.
+        let token = Token::timed(to.stamp(), now.get());
         let lease = terms
             .lease()
             .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease));
-        let granted = self.engine.publish_lease(from, to.generation(), lease)
-            && self.engine.try_grant(from, to);
+        let granted =
+            self.engine.publish_lease(from, to.generation(), lease) && self.engine.begin(from, to);
         granted.then_some(token)
     }
 }

@@ -11,6 +11,7 @@ use crate::breaker::Breaker;
 use crate::breaker::listener_set::ListenerSet;
 use crate::breaker::listeners::{Listener, Listeners, SlotListener};
 use crate::breaker::name::Name;
+use crate::breaker::seed;
 use crate::breaker::watch::{CallEvent, CallListener, Watch};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
@@ -20,12 +21,12 @@ use crate::contract::evidence::Evidence;
 use crate::contract::outcome::Outcome;
 use crate::contract::snapshot::Snapshot;
 use crate::engine::Engine;
+use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
 use crate::engine::records::Records;
 use crate::engine::restore::{First, Room};
 use crate::engine::settings::Settings;
 use crate::engine::sync::AtomicU64;
-use crate::engine::tagged_cell::TaggedCell;
 use crate::engine::window::count::{Near, near_words};
 use crate::engine::word::{AtomicWord, Word};
 
@@ -58,6 +59,7 @@ pub struct Builder<C = SystemClock> {
     log: bool,
     totals: bool,
     restored: Option<Snapshot>,
+    seed: Option<u64>,
     clock: C,
 }
 
@@ -90,6 +92,7 @@ impl<C: Clock> Builder<C> {
             log: false,
             totals: false,
             restored: None,
+            seed: None,
             clock,
         }
     }
@@ -105,6 +108,7 @@ impl<C: Clock> Builder<C> {
             log: self.log,
             totals: self.totals,
             restored: self.restored,
+            seed: self.seed,
             clock,
         }
     }
@@ -323,11 +327,22 @@ impl<C: Clock> Builder<C> {
     ///
     /// An open breaker goes on waiting for what was left, at most its open wait,
     /// less the wall-clock time that has passed since the snapshot; half-open
-    /// becomes open with nothing left to wait. Operator states stay what they are.
-    /// The window is taken over if its shape is the config's, and starts empty
-    /// otherwise. The generation is the snapshot's; no event is delivered.
+    /// becomes open with nothing left to wait. Operator states stay what they are, and so does what
+    /// [`resume`](Breaker::resume) goes back to.
+    /// The window is taken over if its shape is the config's and its outcomes are not too old:
+    /// those of a time window age as they do in a breaker that runs, and those of a count window, and a
+    /// run of failures, are of use for an hour ([`Snapshot::MAX_AGE`]). Otherwise it starts empty. When
+    /// the clock or the snapshot does not know the wall-clock time, none counts as passed.
+    /// The generation is the snapshot's; no event is delivered.
     pub fn restore(mut self, snapshot: Snapshot) -> Self {
         self.restored = Some(snapshot);
+        self
+    }
+
+    /// Fixes what the jitter of the open waits is drawn from, for tests: breakers of one seed draw
+    /// the same waits. Without it each breaker has a seed of its own, and another one in each process.
+    pub fn jitter_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
         self
     }
 
@@ -349,7 +364,7 @@ impl<C: Clock> Builder<C> {
                     near: Near(&near),
                     on_demand: &on_demand,
                 };
-                First::restored(config, snapshot, room, self.clock.unix_time(), start)
+                First::restored(config, snapshot, room, self.clock.unix_time())
             }
             None => First::closed(config, Word::before(0)),
         };
@@ -374,15 +389,15 @@ impl<C: Clock> Builder<C> {
                 word: AtomicWord::new(first.word),
                 near,
                 settings: Settings::new(config),
-                deadline: TaggedCell::new(generation, first.deadline.to_coarse().1),
-                leases: [0, 1].map(|_| TaggedCell::new(generation, 0)),
-                attempt: TaggedCell::new(before, u64::from(first.attempt)),
+                beside: [(); 2]
+                    .map(|()| Beside::new(generation, first.past, first.wait, first.kept)),
                 records: Records::new(before, first.evidence.trip.as_ref()),
                 on_demand,
             },
             stale: AtomicU64::new(0),
             reconfigurations: AtomicU64::new(0),
             start,
+            seed: self.seed.unwrap_or_else(seed::random),
             clock: self.clock,
             listeners,
             watch: Watch::new(self.totals, name.clone(), self.call_listeners).map(Box::new),

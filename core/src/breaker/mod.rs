@@ -20,6 +20,7 @@ mod overdue;
 pub(crate) mod permit;
 mod refusal;
 pub(crate) mod rejected;
+mod seed;
 pub(crate) mod settle;
 pub(crate) mod watch;
 
@@ -42,7 +43,7 @@ use crate::contract::event::Event;
 use crate::contract::evidence::Threshold;
 use crate::contract::label::Label;
 use crate::contract::outcome::{Counts, Sample};
-use crate::contract::snapshot::Snapshot;
+use crate::contract::snapshot::{Interrupted, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::contract::totals::Totals;
 use crate::engine::Engine;
@@ -95,6 +96,8 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) reconfigurations: AtomicU64,
     /// The clock's reading when the breaker was built.
     pub(crate) start: u64,
+    /// What its jitter is drawn from.
+    pub(crate) seed: u64,
     pub(crate) clock: C,
     pub(crate) listeners: Option<Box<Listeners>>,
     pub(crate) watch: Option<Box<Watch>>,
@@ -260,7 +263,8 @@ impl<C: Clock> Breaker<C> {
             cause: None,
             evidence: self.engine.evidence_of(word, now.get()),
             remaining: None,
-            attempt: self.engine.attempt_of(word),
+            attempt: self.engine.attempt_of(word)?,
+            interrupted: self.interrupted(word, now)?,
             probes_out: 0,
             probes_passed: 0,
             probes_inconclusive: 0,
@@ -302,6 +306,30 @@ impl<C: Clock> Breaker<C> {
     #[inline]
     pub(crate) fn name_id(&self) -> NameId {
         self.name.as_ref().map_or(NameId::NONE, |name| name.id())
+    }
+
+    /// What an operator's action has interrupted, if `word` is an operator's state; `None` if it
+    /// has moved meanwhile.
+    fn interrupted(&self, word: Word, now: &Reading<'_, C>) -> Option<Option<Interrupted>> {
+        if !word.is_by_operator() {
+            return Some(None);
+        }
+        let past = self.engine.past_of(word)?;
+        let mut interrupted = Interrupted {
+            state: past.state,
+            cause: (past.state != State::Closed).then_some(past.cause),
+            remaining: None,
+        };
+        if past.state == State::Open {
+            let kept = self.engine.kept_of(word)?;
+            if kept.is_over(now.get()) {
+                interrupted.state = State::HalfOpen;
+            } else {
+                let left = kept.left(now.get());
+                interrupted.remaining = Some(left.map_or(Duration::MAX, Duration::from_nanos));
+            }
+        }
+        Some(Some(interrupted))
     }
 
     /// Tells listeners and log of a transition; for the thread that made it.

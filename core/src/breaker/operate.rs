@@ -6,41 +6,56 @@ use core::time::Duration;
 use crate::breaker::{Breaker, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::config::{Config, Window};
-use crate::contract::deadline::Deadline;
 use crate::contract::error::ConfigError;
 use crate::contract::evidence::Moment;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
+use crate::engine::records::TripRecord;
 use crate::engine::sync::{AcqRel, Relaxed, Release, relax};
-use crate::engine::word::{Recorder, Word};
+use crate::engine::wait::Wait;
+use crate::engine::word::{HalfOpen, Recorder, Word};
+
+/// What an operator's action makes of a word.
+enum Action {
+    Nothing,
+    Begin(Word),
+    BeginWait(Word, Wait),
+}
 
 impl<C: Clock> Breaker<C> {
     /// Rejects all calls, for so long or until another operator action. When
     /// the time is over the breaker is half-open.
     ///
     /// Like every operator action it is legal in every state, starts a new generation,
-    /// and holds when the call returns: permits in flight are then stale.
+    /// and holds when the call returns: permits in flight are then stale. What the breaker was
+    /// before is kept for [`resume`](Self::resume), and so is how often it has re-opened: should a
+    /// probe fail when the time is over, the open wait goes on growing from there.
     pub fn force_open(&self, how_long: Option<Duration>, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        let deadline = match how_long {
-            Some(wait) => Deadline::after(now.get(), saturating_nanos(wait)),
-            None => Deadline::NEVER,
+        let wait = match how_long {
+            Some(how_long) => Wait::of(now.get(), saturating_nanos(how_long)),
+            None => Wait::ENDLESS,
         };
-        self.operate(reason.into(), &now, Some(deadline), |from, _| {
-            from.to_forced_open(deadline)
+        self.operate(reason.into(), &now, |from, _| {
+            Some(Action::BeginWait(from.to_forced_open(wait), wait))
         });
     }
 
-    /// Closes the breaker with an empty window and ends any other operator state.
+    /// Closes the breaker with an empty window, ends any other operator state, and forgets what
+    /// was before.
     pub fn close(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, None, Word::to_closed);
+        self.operate(reason.into(), &now, |from, recorder| {
+            Some(Action::Begin(from.to_closed(recorder)))
+        });
     }
 
     /// Admits all calls and records nothing, until another operator action.
     pub fn disable(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, None, |from, _| from.to_disabled());
+        self.operate(reason.into(), &now, |from, _| {
+            Some(Action::Begin(from.to_disabled()))
+        });
     }
 
     /// Admits all calls, records their outcomes, and reports what would have
@@ -51,31 +66,100 @@ impl<C: Clock> Breaker<C> {
     /// empty window.
     pub fn observe_only(&self, reason: impl Into<Arc<str>>) {
         let now = Reading::new(self);
-        self.operate(reason.into(), &now, None, Word::to_observe_only);
+        self.operate(reason.into(), &now, |from, recorder| {
+            Some(Action::Begin(from.to_observe_only(recorder)))
+        });
     }
 
+    /// Ends an operator's state, and goes back to what the breaker was before it: before the
+    /// first, when several followed each other. Says whether there was one to end; if not,
+    /// nothing changes.
+    ///
+    /// | before | after |
+    /// | --- | --- |
+    /// | closed | closed, with an empty window |
+    /// | open | open until the end of the same wait, rounded up to a millisecond. The wait went on meanwhile; if it is over, the next call gets a probe |
+    /// | half-open | half-open, with no probe out and none passed |
+    ///
+    /// What had opened the breaker and how often it had re-opened stay as they were.
+    /// [`close`](Self::close) starts anew instead. A forced opening whose time is
+    /// over and that has admitted a probe is no operator's state any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Breaker, State};
+    ///
+    /// let breaker = Breaker::builder().consecutive_failures(1).build()?;
+    /// breaker.allow().unwrap().failure();
+    /// breaker.disable("let the migration through");
+    /// assert!(breaker.resume("migration done"));
+    /// assert_eq!(breaker.state(), State::Open);
+    /// assert!(!breaker.resume("once more"));
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn resume(&self, reason: impl Into<Arc<str>>) -> bool {
+        let now = Reading::new(self);
+        self.operate(reason.into(), &now, |from, recorder| {
+            if !from.is_by_operator() {
+                return Some(Action::Nothing);
+            }
+            let past = self.engine.past_of(from)?;
+            Some(match past.state {
+                State::Open => {
+                    let left = self.engine.kept_of(from)?.left(now.get());
+                    let wait = left.map_or(Wait::ENDLESS, |left| Wait::of(now.get(), left));
+                    Action::BeginWait(from.to_open(past.cause, wait), wait)
+                }
+                State::HalfOpen => Action::Begin(from.to_half_open(HalfOpen::new(past.cause))),
+                _ => Action::Begin(from.to_closed(recorder)),
+            })
+        })
+    }
+
+    /// Does what `action` says, which says nothing when the word has moved meanwhile. False if
+    /// nothing was to be done.
     fn operate(
         &self,
         reason: Arc<str>,
         now: &Reading<'_, C>,
-        deadline: Option<Deadline>,
-        action: impl Fn(Word, Recorder) -> Word,
-    ) {
+        action: impl Fn(Word, Recorder) -> Option<Action>,
+    ) -> bool {
         loop {
             let from = self.engine.word.load();
             let recorder = self.engine.terms(from).recorder();
             let Some(counts) = self.engine.leave(from, || now.get()) else {
                 continue;
             };
-            let to = action(from, recorder);
-            if self.engine.try_enter(from, to) {
-                if let Some(deadline) = deadline {
-                    self.engine.refine_deadline(to, deadline);
-                }
-                self.engine.record_order(to, Moment::at(now.get()), &reason);
+            let (to, moved) = match action(from, recorder) {
+                None => continue,
+                Some(Action::Nothing) => return false,
+                Some(Action::Begin(to)) => (to, self.engine.begin(from, to)),
+                Some(Action::BeginWait(to, wait)) => (to, self.engine.begin_wait(from, to, wait)),
+            };
+            if moved {
+                self.explain(to, &reason, now);
                 self.emit(from, to, Cause::Operator, Some(reason), counts, now);
-                return;
+                return true;
             }
+        }
+    }
+
+    /// Records what explains the state that an action has moved the word to.
+    fn explain(&self, to: Word, reason: &str, now: &Reading<'_, C>) {
+        let at = Moment::at(now.get());
+        if to.is_by_operator() {
+            self.engine.record_order(to, at, reason);
+        }
+        if to.state() == State::Open {
+            // For want of a better one: it has been lost if the breaker was restored meanwhile.
+            let record = TripRecord {
+                cause: to.cause(),
+                at,
+                counts: Counts::default(),
+                threshold: None,
+            };
+            self.engine.record_trip(to, record, None);
         }
     }
 
@@ -85,6 +169,10 @@ impl<C: Clock> Breaker<C> {
     /// threshold acts on the next outcome. Another window shape restarts the
     /// window: closed and observe-only go on in a new generation with an empty one.
     /// Concurrent calls of this method take turns; nothing else waits for them.
+    ///
+    /// A new rule on slow calls judges probes that are out already. Other calls in flight
+    /// were admitted without a look at the clock, unless there was such a rule before, and
+    /// count as fast when they return.
     ///
     /// # Errors
     ///
@@ -153,7 +241,7 @@ impl<C: Clock> Breaker<C> {
             let Some(counts) = counts else {
                 continue;
             };
-            if engine.word.try_move(from, to) {
+            if engine.begin(from, to) {
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());
                 }

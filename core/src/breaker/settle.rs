@@ -3,7 +3,6 @@
 use crate::breaker::permit::Token;
 use crate::breaker::{Breaker, Match, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
-use crate::contract::deadline::Deadline;
 use crate::contract::evidence::Moment;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
@@ -11,11 +10,13 @@ use crate::contract::state::{Cause, State};
 use crate::engine::Recording;
 use crate::engine::by_time::Judgement;
 use crate::engine::in_flight::Return;
+use crate::engine::past::MAX_ATTEMPT;
 use crate::engine::records::TripRecord;
 use crate::engine::settings::Terms;
 use crate::engine::sync::Relaxed;
+use crate::engine::wait::Wait;
 use crate::engine::window::count::Kind;
-use crate::engine::word::{HalfOpen, MAX_ATTEMPT, Word};
+use crate::engine::word::{HalfOpen, Word};
 
 /// A permit's report on its way to the breaker.
 pub(crate) struct Settling<'a, C> {
@@ -159,9 +160,16 @@ impl<C: Clock> Breaker<C> {
         let mut has_returned = false;
         loop {
             let word = self.engine.word.load();
-            if !word.has_granted(token.stamp()) {
-                self.stale.fetch_add(1, Relaxed);
-                return Settled::Stale;
+            let is_late = !word.has_granted(token.stamp());
+            if is_late {
+                match self.engine.is_late_probe(word, token.stamp()) {
+                    Some(true) => {}
+                    Some(false) => {
+                        self.stale.fetch_add(1, Relaxed);
+                        return Settled::Stale;
+                    }
+                    None => continue,
+                }
             }
             if !has_returned && word.is_recording() && word.is_timed() {
                 match self.end_following(word, token, &now) {
@@ -181,7 +189,7 @@ impl<C: Clock> Breaker<C> {
             };
             let settled = match word.state() {
                 State::Closed | State::ObserveOnly => self.record(word, &settling),
-                State::HalfOpen => self.judge_probe(word, &settling),
+                State::HalfOpen => self.judge_probe(word, is_late, &settling),
                 // Open and forced open grant no permits.
                 State::Disabled | State::Open | State::ForcedOpen => Some(Settled::Ignored),
             };
@@ -240,7 +248,7 @@ impl<C: Clock> Breaker<C> {
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(self.engine.terms(word).recorder());
             let matched = self.match_of(word, cause, counts, settling);
-            return self.engine.word.try_move(word, to).then(|| {
+            return self.engine.begin(word, to).then(|| {
                 self.emit_match(word, to, matched, None, settling.now);
                 Settled::WouldTrip
             });
@@ -249,11 +257,17 @@ impl<C: Clock> Breaker<C> {
             .then_some(Settled::Tripped)
     }
 
-    /// What a probe's outcome decides; `None` if the word has moved meanwhile.
-    fn judge_probe(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
+    /// What a probe's outcome decides; `None` if the word has moved meanwhile. A late probe
+    /// has lost its slot already.
+    fn judge_probe(
+        &self,
+        word: Word,
+        is_late: bool,
+        settling: &Settling<'_, C>,
+    ) -> Option<Settled> {
         let terms = self.engine.terms(word);
         let half_open = word.half_open();
-        let out = half_open.out.saturating_sub(1);
+        let out = half_open.out.saturating_sub(u32::from(!is_late));
         let verdict = match settling.report.outcome {
             Outcome::Failure => Some(Cause::ProbeFailed),
             Outcome::Timeout => Some(Cause::ProbeTimedOut),
@@ -276,12 +290,10 @@ impl<C: Clock> Breaker<C> {
             }
         };
         if let Some(cause) = verdict {
-            let longer = u32::from(cause.is_failed_probe());
-            let attempt = (half_open.attempt + longer).min(MAX_ATTEMPT);
-            // Whoever probes next must find how often this one has.
-            return (self.engine.hand_on_attempt(word)
-                && self.open(word, cause, attempt, Counts::default(), settling))
-            .then_some(Settled::Reopened);
+            let attempt = (self.engine.attempt_of(word)? + 1).min(MAX_ATTEMPT);
+            return self
+                .open(word, cause, attempt, Counts::default(), settling)
+                .then_some(Settled::Reopened);
         }
         let passed = (half_open.passed + 1).min(255);
         if passed < terms.successes_to_close() {
@@ -293,7 +305,7 @@ impl<C: Clock> Breaker<C> {
             return self.free_slot(word, counted, Settled::Recorded);
         }
         let to = word.to_closed(terms.recorder());
-        self.engine.word.try_move(word, to).then(|| {
+        self.engine.begin(word, to).then(|| {
             let now = settling.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
@@ -318,26 +330,25 @@ impl<C: Clock> Breaker<C> {
         counts: Counts,
         settling: &Settling<'_, C>,
     ) -> bool {
-        let wait = match settling.report.retry_after {
-            Some(wait) if settling.report.outcome != Outcome::Ignored => saturating_nanos(wait),
-            _ => {
-                let terms = self.engine.terms(from);
-                rules::open_wait(
-                    &terms.open_wait(),
-                    attempt,
-                    self.start,
-                    from.next_generation(),
-                )
-            }
+        let asked = match settling.report.outcome {
+            // It says nothing about the upstream.
+            Outcome::Ignored => None,
+            _ => settling.report.retry_after,
         };
+        let wait = rules::open_wait(
+            &self.engine.terms(from).open_wait(),
+            attempt,
+            asked,
+            self.seed,
+            from.next_generation(),
+        );
         let now = settling.now;
-        let deadline = Deadline::after(now.get(), wait);
-        let to = from.to_open(cause, deadline);
+        let wait = Wait::of(now.get(), wait);
+        let to = from.to_open(cause, wait);
         let matched = self.match_of(from, cause, counts, settling);
-        if !self.engine.try_enter(from, to) {
+        if !self.engine.begin_wait(from, to, wait) {
             return false;
         }
-        self.engine.refine_deadline(to, deadline);
         let record = TripRecord {
             cause,
             at: Moment::at(now.get()),

@@ -97,11 +97,25 @@ pub enum Overdue {
 /// How long the breaker stays open.
 ///
 /// The wait of the n-th re-opening in a row is `base * factor^n`, at most
-/// `max`; a close starts again at `base`. (Re-openings are counted to 127; the wait grows no
-/// further then.) With jitter, each wait is drawn
+/// `max`. (Re-openings are counted to 127; the wait grows no further then.) Whatever ends a half-open
+/// period by opening again is a re-opening: a probe that failed, and probes that
+/// gave no verdict ([`max_inconclusive`](Config::max_inconclusive)), since an upstream of which nothing
+/// can be learned is not to be asked at the first rate for ever. Only a close starts again at
+/// `base`; a forced opening in between does not.
+///
+/// With jitter, each wait is drawn
 /// evenly from `[wait * (1 - jitter), wait]`, so that breakers that opened
 /// together do not all probe together; at 50 % this is the "equal jitter" and at 100 %
-/// the "full jitter" of [Exponential Backoff And Jitter][aws]. All arithmetic saturates.
+/// the "full jitter" of [Exponential Backoff And Jitter][aws]. Each breaker draws by itself
+/// ([`Builder::jitter_seed`](crate::Builder::jitter_seed) fixes what it draws, for tests).
+///
+/// An upstream may ask for a longer wait than this, and not for a shorter one: see
+/// [`Report::retry_after`](crate::Report::retry_after).
+///
+/// The end of a wait is rounded up to a microsecond, and that of one above 268 s by at most
+/// a 250,000th of it: to a millisecond, a second (above 3 days) or a thousand seconds (above 8 years).
+/// All arithmetic saturates: a wait that ends later than 584 years after the breaker was built, such as
+/// `Duration::MAX`, never ends.
 ///
 /// [aws]: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -168,7 +182,7 @@ impl OpenWait {
 /// | `abandoned`, `panicked` | ignored, failure | any outcome |
 ///
 /// At least one of the four rules must be set. Durations above 584 years
-/// (`u64::MAX` nanoseconds) count as that long.
+/// (`u64::MAX` nanoseconds) count as that long; a wait that long never ends.
 ///
 /// # Examples
 ///
@@ -212,13 +226,27 @@ pub struct Config {
     pub max_probes: u32,
     /// How many probes must succeed to close.
     pub successes_to_close: u32,
-    /// How long a probe may stay unsettled before its slot can be reclaimed; its
-    /// end is rounded up to a millisecond.
+    /// How long a probe may stay unsettled before its slot can be reclaimed. Then it is
+    /// presumed lost. Its end is rounded up to a millisecond; a lease that ends later
+    /// than 139 years after the breaker was built never ends.
     /// With `None` a probe whose permit is never settled holds its slot until
     /// an operator acts.
+    ///
+    /// That a probe is lost is a guess, and concerns its slot alone. Should it come back after all,
+    /// its outcome counts like that of any probe, as long as the half-open period lasts to which it belongs: until
+    /// the breaker closes, opens again, or an operator acts. So a lease shorter than the calls
+    /// costs additional probes, and never the recovery. Of an upstream whose calls all
+    /// succeed within `d`:
+    ///
+    /// - the breaker closes at the latest `d` after the
+    ///   [`successes_to_close`](Self::successes_to_close)-th probe was admitted;
+    /// - until then it admits at most `successes_to_close + max_probes * (ceil(d / lease) + 1)` probes.
+    ///
+    /// Leases do not grow, so that permits that leak delay the next probe by one lease each.
     pub probe_lease: Option<Duration>,
     /// How many probes of one half-open period may end without a verdict
-    /// (ignored or dropped) before the breaker opens again.
+    /// (ignored or dropped) before the breaker opens again, which lengthens an
+    /// [`open_wait`](Self::open_wait) that grows.
     pub max_inconclusive: u32,
     /// What a permit dropped without `done` settles as.
     pub abandoned: Outcome,

@@ -1,56 +1,55 @@
 //! Points in time at which a wait or a lease is over.
 
 /// A point in time in whole microseconds since the breaker's start, rounded
-/// up, so that nothing is over early. What lies more than 35 years ahead never comes.
+/// up, so that nothing is over early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline(u64);
 
-/// Microseconds in a unit of the coarse form: 524 ms.
-const COARSE: u64 = 1 << 19;
+/// The last microsecond that a clock of 64 bits of nanoseconds can reach, after 584 years.
+const LAST: u64 = u64::MAX / 1000;
 const MILLI: u64 = 1000;
 
 impl Deadline {
-    /// Bits of the coarse form, which the breaker's word has room for.
-    pub(crate) const COARSE_BITS: u32 = 31;
+    /// A deadline that never comes.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// A deadline that never comes: the last coarse unit.
-    pub(crate) const NEVER: Self = Self(((1 << Self::COARSE_BITS) - 1) * COARSE);
-
-    /// `wait` nanoseconds after `now`.
+    /// `wait` nanoseconds after `now`; never, if no clock gets there.
     #[inline]
-    pub(crate) fn after(now: u64, wait: u64) -> Self {
-        Self(now.saturating_add(wait).div_ceil(1000)).unless_late()
-    }
-
-    /// What the coarse form would round up to never is never.
-    #[inline]
-    const fn unless_late(self) -> Self {
-        if self.0 > Self::NEVER.0 - COARSE {
+    pub(crate) const fn after(now: u64, wait: u64) -> Self {
+        let end = now.saturating_add(wait);
+        if end == u64::MAX {
             return Self::NEVER;
         }
-        self
+        Self(end.div_ceil(1000)).unless_late()
     }
 
-    /// The deadline in coarse units, rounded up, and what to take off again.
-    pub(crate) const fn to_coarse(self) -> (u64, u64) {
-        let coarse = self.0.div_ceil(COARSE);
-        (coarse, coarse * COARSE - self.0)
-    }
-
-    /// The deadline of so many coarse units, less so many microseconds.
+    /// The deadline of so many microseconds.
     #[inline]
-    pub(crate) const fn from_coarse(coarse: u64, less: u64) -> Self {
-        Self(coarse * COARSE - less)
+    pub(crate) const fn from_micros(micros: u64) -> Self {
+        Self(micros).unless_late()
     }
 
-    /// The deadline in milliseconds, rounded up.
-    pub(crate) const fn to_millis(self) -> u64 {
-        self.0.div_ceil(MILLI)
+    /// The microseconds since the start; `u64::MAX` for one that never comes.
+    pub(crate) const fn micros(self) -> u64 {
+        self.0
     }
 
-    /// The deadline of so many milliseconds.
-    pub(crate) const fn from_millis(millis: u64) -> Self {
-        Self(millis * MILLI).unless_late()
+    #[inline]
+    const fn unless_late(self) -> Self {
+        if self.0 > LAST { Self::NEVER } else { self }
+    }
+
+    /// The deadline in milliseconds, rounded up; `never` for one that never comes, or comes later.
+    pub(crate) fn to_millis(self, never: u64) -> u64 {
+        self.0.div_ceil(MILLI).min(never)
+    }
+
+    /// The deadline of so many milliseconds, of which `never` are one that never comes.
+    pub(crate) const fn from_millis(millis: u64, never: u64) -> Self {
+        if millis == never {
+            return Self::NEVER;
+        }
+        Self(millis.saturating_mul(MILLI)).unless_late()
     }
 
     #[inline]

@@ -62,8 +62,11 @@ pub struct Report {
     /// How long the call took, if the caller measured it. Without it the slow
     /// rule uses the time between `allow` and `done`.
     pub elapsed: Option<Duration>,
-    /// The open wait to use should this failure open the breaker, in place of
-    /// the configured one. Ignored when the breaker does not open.
+    /// The wait that the upstream asked for, should this failure open the breaker. It
+    /// can lengthen the open wait and not shorten it: the breaker waits for this long, or for
+    /// its [`open_wait`](crate::Config::open_wait) as it has grown and after its jitter, if
+    /// that is longer. Jitter does not shorten what is asked for. Whoever reads it from an answer limits it
+    /// there, as `HttpStatus` does. Nothing when the breaker does not open.
     pub retry_after: Option<Duration>,
     /// What the call came to, in a few words, for whoever asks why the breaker has opened.
     pub label: Option<Label>,
@@ -150,7 +153,8 @@ pub enum Settled {
     /// The call was overdue and has been counted as such while it was in flight: its
     /// outcome had no effect.
     Overdue,
-    /// The permit is of an earlier generation: the outcome had no effect.
+    /// The permit is of an earlier generation: the outcome had no effect. (That of a
+    /// probe whose lease was lost has one, while its half-open period lasts.)
     Stale,
 }
 

@@ -1,5 +1,7 @@
 //! The decisions, as pure functions.
 
+use core::time::Duration;
+
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait};
 use crate::contract::evidence::Threshold;
@@ -99,11 +101,18 @@ fn reaches(part: u32, samples: u32, ratio: f64) -> bool {
     f64::from(part) / f64::from(samples) >= ratio
 }
 
-/// The open wait of the given re-opening in nanoseconds, at least one.
+/// The open wait of the given re-opening in nanoseconds, at least one, and at least what the
+/// upstream `asked` for.
 ///
 /// `seed` and `generation` decide the jitter: the same pair gives the same
 /// wait, and two breakers with different seeds differ.
-pub(crate) fn open_wait(wait: &OpenWait, attempt: u32, seed: u64, generation: u32) -> u64 {
+pub(crate) fn open_wait(
+    wait: &OpenWait,
+    attempt: u32,
+    asked: Option<Duration>,
+    seed: u64,
+    generation: u32,
+) -> u64 {
     let longest = saturating_nanos(wait.max);
     let mut nanos = saturating_nanos(wait.base).min(longest);
     if attempt > 0 && wait.factor > 1.0 {
@@ -116,7 +125,7 @@ pub(crate) fn open_wait(wait: &OpenWait, attempt: u32, seed: u64, generation: u3
         let share = f64::from(wait.jitter_percent) / 100.0 * fraction;
         nanos -= ((nanos as f64 * share) as u64).min(nanos);
     }
-    nanos.max(1)
+    nanos.max(asked.map_or(1, saturating_nanos)).max(1)
 }
 
 /// `base^exponent` by squaring (`powi` is not in `core`).
@@ -144,7 +153,6 @@ pub(crate) const fn mix(seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
-    use core::time::Duration;
 
     use super::*;
 
@@ -199,16 +207,17 @@ mod tests {
     #[test]
     fn waits_grow_by_the_factor_up_to_the_maximum_and_saturate() {
         let seconds = Duration::from_secs;
-        let wait = |wait: &OpenWait, attempt| Duration::from_nanos(open_wait(wait, attempt, 0, 0));
+        let wait =
+            |wait: &OpenWait, attempt| Duration::from_nanos(open_wait(wait, attempt, None, 0, 0));
         let doubling = OpenWait::exponential(seconds(10), 2.0, seconds(40));
         assert_eq!(
             [0, 1, 2, 3, u32::MAX].map(|attempt| wait(&doubling, attempt)),
             [10, 20, 40, 40, 40].map(seconds)
         );
         let boundless = OpenWait::exponential(seconds(1), 10.0, Duration::MAX);
-        assert_eq!(open_wait(&boundless, 1_000_000, 0, 0), u64::MAX);
+        assert_eq!(open_wait(&boundless, 1_000_000, None, 0, 0), u64::MAX);
         assert_eq!(
-            open_wait(&OpenWait::fixed(Duration::MAX), 0, 0, 0),
+            open_wait(&OpenWait::fixed(Duration::MAX), 0, None, 0, 0),
             u64::MAX
         );
     }
@@ -216,7 +225,9 @@ mod tests {
     #[test]
     fn jitter_shortens_by_at_most_its_share_and_differs_between_seeds() {
         let wait = OpenWait::fixed(Duration::from_secs(10)).jitter_percent(30);
-        let waits: Vec<u64> = (0..1000).map(|seed| open_wait(&wait, 0, seed, 7)).collect();
+        let waits: Vec<u64> = (0..1000)
+            .map(|seed| open_wait(&wait, 0, None, seed, 7))
+            .collect();
         assert!(
             waits
                 .iter()
@@ -225,6 +236,25 @@ mod tests {
         let spread = waits.iter().max().unwrap() - waits.iter().min().unwrap();
         assert!(spread > 2_900_000_000, "{spread}");
         let full = OpenWait::fixed(Duration::from_nanos(1)).jitter_percent(100);
-        assert_eq!(open_wait(&full, 0, 3, 4), 1);
+        assert_eq!(open_wait(&full, 0, None, 3, 4), 1);
+    }
+
+    #[test]
+    fn what_is_asked_for_lengthens_a_wait_and_jitter_does_not_shorten_it() {
+        let seconds = Duration::from_secs;
+        let wait = OpenWait::exponential(seconds(10), 2.0, seconds(40)).jitter_percent(50);
+        for seed in 0..1000 {
+            let of = |attempt, asked| open_wait(&wait, attempt, asked, seed, 7);
+            for attempt in 0..3 {
+                let configured = of(attempt, None);
+                assert_eq!(of(attempt, Some(Duration::ZERO)), configured);
+                assert_eq!(
+                    of(attempt, Some(Duration::from_nanos(configured - 1))),
+                    configured
+                );
+                assert_eq!(of(attempt, Some(seconds(41))), 41_000_000_000);
+            }
+        }
+        assert_eq!(open_wait(&wait, 0, Some(Duration::MAX), 0, 0), u64::MAX);
     }
 }

@@ -24,9 +24,12 @@ pub struct Snapshot {
     /// The time left until a probe may be admitted, `None` unless the breaker
     /// is open, or forced open with an end.
     pub remaining: Option<Duration>,
-    /// How often the breaker has re-opened since it tripped; counted to 127.
+    /// How often the breaker has re-opened from half-open since it tripped, for whatever reason;
+    /// counted to 127. Operator states keep it; a close sets it to zero.
     pub attempt: u32,
-    /// Probes unsettled; zero unless half-open.
+    /// What an operator's action has interrupted; `None` unless the state is an operator's.
+    pub interrupted: Option<Interrupted>,
+    /// Probes unsettled whose lease has not been lost; zero unless half-open.
     pub probes_out: u32,
     /// Probes passed in this half-open period.
     pub probes_passed: u32,
@@ -47,6 +50,17 @@ pub struct Snapshot {
     pub taken: Duration,
 }
 
+/// What [`Breaker::resume`](crate::Breaker::resume) goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interrupted {
+    /// Closed, open or half-open. Open reads as half-open once its wait is over.
+    pub state: State,
+    /// What had opened the breaker; `None` if it was closed.
+    pub cause: Option<Cause>,
+    /// The time left of the open wait; `None` unless it is open.
+    pub remaining: Option<Duration>,
+}
+
 /// What a time window holds of one stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bucket {
@@ -57,6 +71,12 @@ pub struct Bucket {
 }
 
 impl Snapshot {
+    /// How old a snapshot may be for its count window to be of use to a breaker that is restored: an
+    /// hour. The same goes for [`failures_in_a_row`](Self::failures_in_a_row). Neither has the times of its
+    /// outcomes, so that they are as old as the snapshot at least. A time window has them, and leaves out what
+    /// is older than its length.
+    pub const MAX_AGE: Duration = Duration::from_secs(3600);
+
     /// How many outcomes of each kind the window holds.
     pub fn counts(&self) -> Counts {
         let samples = self.samples.iter();

@@ -81,7 +81,8 @@ pub enum Cause {
     ProbesPassed,
     /// The open wait, or the end of a forced opening, has passed.
     WaitElapsed,
-    /// Every probe's lease ran out while all slots were taken.
+    /// Every probe's lease ran out while all slots were taken. The probes' answers count all the
+    /// same, if they come.
     LeaseLost,
     /// An operator's action.
     Operator,
@@ -124,15 +125,6 @@ impl Cause {
             Self::Operator => "operator",
             Self::Reconfigured => "reconfigured",
         }
-    }
-
-    /// Whether a half-open period ended with this verdict against the upstream,
-    /// which makes the next open wait longer.
-    pub(crate) const fn is_failed_probe(self) -> bool {
-        matches!(
-            self,
-            Self::ProbeFailed | Self::ProbeTimedOut | Self::ProbeSlow
-        )
     }
 }
 

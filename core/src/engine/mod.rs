@@ -1,32 +1,34 @@
 //! The shared memory of a breaker, and the steps on it that need no clock.
 
+pub(crate) mod beside;
 pub(crate) mod by_time;
 pub(crate) mod counters;
 pub(crate) mod field;
 pub(crate) mod in_flight;
 pub(crate) mod lines;
 pub(crate) mod on_demand;
+pub(crate) mod past;
 pub(crate) mod records;
 pub(crate) mod restore;
 pub(crate) mod settings;
 pub(crate) mod sync;
 pub(crate) mod tagged_cell;
+pub(crate) mod wait;
 pub(crate) mod window;
 pub(crate) mod word;
 
 use alloc::vec::Vec;
 
 use crate::contract::config::{Config, Window};
-use crate::contract::deadline::Deadline;
 use crate::contract::outcome::{Counts, Sample};
-use crate::contract::state::{Cause, State};
+use crate::contract::state::Cause;
+use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
 use crate::engine::records::Records;
 use crate::engine::settings::{Settings, Terms};
 use crate::engine::sync::{AtomicU64, Backoff};
-use crate::engine::tagged_cell::TaggedCell;
 use crate::engine::window::count::{Kind, NEAR_WORDS, Near, Ring};
-use crate::engine::word::{AtomicWord, Closed, MAX_ATTEMPT, Shape, Stamp, Word};
+use crate::engine::word::{AtomicWord, Closed, Shape, Stamp, Word};
 
 /// The word and the near ring words come first, in the order of their
 /// declaration: with the breaker aligned as it is, a contended call owns one
@@ -37,17 +39,7 @@ pub(crate) struct Engine {
     pub(crate) word: AtomicWord,
     pub(crate) near: [AtomicU64; NEAR_WORDS],
     pub(crate) settings: Settings,
-    /// What the deadline of an open generation is less than the word says, which
-    /// has it rounded up; its winner adds this after the word.
-    pub(crate) deadline: TaggedCell,
-    /// The last lease deadline of a half-open generation; there before the probe.
-    /// One cell for even generations and one for odd ones: who is about to end one
-    /// writes the first lease of the next while others still look at those of this
-    /// one.
-    pub(crate) leases: [TaggedCell; 2],
-    /// The re-open attempt of a half-open generation, for the open one that
-    /// may follow; there before the word leaves it.
-    pub(crate) attempt: TaggedCell,
+    pub(crate) beside: [Beside; 2],
     /// What opened the breaker.
     pub(crate) records: Records,
     pub(crate) on_demand: OnDemand,
@@ -278,76 +270,6 @@ impl Engine {
         let closed = word.closed(shape);
         self.write_pending(word, shape, closed)
             .then(|| self.ring().counts(shape.samples(closed)))
-    }
-
-    /// The deadline of a word that is open or forced open; `None` if the word
-    /// has moved meanwhile.
-    #[inline]
-    pub(crate) fn deadline_of(&self, word: Word) -> Option<Deadline> {
-        let coarse = word.coarse_deadline();
-        match self.deadline.get(word.generation()) {
-            Some(less) => Some(Deadline::from_coarse(coarse, less)),
-            // Not there yet, or not any more.
-            None => self
-                .is_current(word)
-                .then(|| Deadline::from_coarse(coarse, 0)),
-        }
-    }
-
-    /// Makes the deadline of `word` exact; for the thread that moved there.
-    pub(crate) fn refine_deadline(&self, word: Word, deadline: Deadline) {
-        let generation = word.generation();
-        // If the generation is over already, nobody needs it.
-        let _ = self.deadline.put(
-            generation,
-            || self.generation() == generation,
-            |_| deadline.to_coarse().1,
-        );
-    }
-
-    fn lease(&self, generation: u32) -> &TaggedCell {
-        &self.leases[generation as usize % 2]
-    }
-
-    /// When the last probe of a half-open word is presumed lost.
-    pub(crate) fn lease_of(&self, word: Word) -> Deadline {
-        let lease = self.lease(word.generation()).get(word.generation());
-        lease.map_or(Deadline::NEVER, Deadline::from_millis)
-    }
-
-    /// Makes the lease of a probe of `generation` known that is about to be granted
-    /// from `word`, before the word can be seen to hold it. False if the word has
-    /// moved meanwhile.
-    #[must_use = "a probe whose lease is not known may not be granted"]
-    pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) -> bool {
-        self.lease(generation).put(
-            generation,
-            || self.is_current(word),
-            |newest| newest.unwrap_or(0).max(lease.to_millis()),
-        )
-    }
-
-    /// How often the breaker has re-opened since it tripped, as of `word`.
-    pub(crate) fn attempt_of(&self, word: Word) -> u32 {
-        let of_half_open = || self.attempt.get(word.previous_generation()).unwrap_or(0) as u32;
-        match word.state() {
-            State::HalfOpen => word.half_open().attempt,
-            State::Open => match word.cause() {
-                cause if cause.is_failed_probe() => (of_half_open() + 1).min(MAX_ATTEMPT),
-                Cause::ProbesInconclusive => of_half_open(),
-                _ => 0,
-            },
-            _ => 0,
-        }
-    }
-
-    /// Makes the attempt of a half-open word known to the generation that is
-    /// about to follow. False if the word has moved meanwhile.
-    #[must_use = "an open generation may not follow whose attempt is not known"]
-    pub(crate) fn hand_on_attempt(&self, word: Word) -> bool {
-        let attempt = u64::from(word.half_open().attempt);
-        self.attempt
-            .put(word.generation(), || self.is_current(word), |_| attempt)
     }
 
     /// The window's content as of one word of the generation of `word`; `None` if the

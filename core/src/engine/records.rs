@@ -277,7 +277,12 @@ impl Engine {
             value.map_or(Lineage::NONE, |value| Lineage::unpack(value, before))
         };
         match word.state() {
-            State::Closed | State::ObserveOnly => Lineage::NONE,
+            State::Closed => Lineage::NONE,
+            // It shows no evidence, and keeps it for whoever resumes.
+            State::ObserveOnly => Lineage {
+                trip: before().trip,
+                operator: None,
+            },
             State::Open => Lineage {
                 trip: before().trip.or(Some(generation)),
                 operator: None,
@@ -308,32 +313,19 @@ impl Engine {
         }
     }
 
-    /// Moves the word to another generation, and makes the lineage of the one it leaves known
-    /// before. False if the word has moved meanwhile.
-    #[must_use = "only the winner of a move may act on it"]
-    pub(crate) fn try_enter(&self, from: Word, to: Word) -> bool {
-        if keeps_records() && !from.is_recording() {
-            let generation = from.generation();
-            let lineage = self.lineage_of(from).pack(generation);
-            let is_current = || self.generation() == generation;
-            if !self
-                .records
-                .lineage(generation)
-                .put(generation, is_current, |_| lineage)
-            {
-                return false;
-            }
+    /// Makes the lineage of a generation known that is about to be left. False if the word has moved
+    /// meanwhile.
+    #[must_use = "a generation may not be left whose lineage is not known"]
+    pub(crate) fn hand_on_lineage(&self, from: Word) -> bool {
+        if !keeps_records() || from.state() == State::Closed {
+            return true;
         }
-        self.word.try_move(from, to)
-    }
-
-    /// Moves the word to one that has another probe out, of the same generation or the next.
-    #[must_use = "only the winner of a move may act on it"]
-    pub(crate) fn try_grant(&self, from: Word, to: Word) -> bool {
-        if from.generation() == to.generation() {
-            return self.word.try_move(from, to);
-        }
-        self.try_enter(from, to)
+        let generation = from.generation();
+        let lineage = self.lineage_of(from).pack(generation);
+        let is_current = || self.generation() == generation;
+        self.records
+            .lineage(generation)
+            .put(generation, is_current, |_| lineage)
     }
 
     /// Records what opened the breaker; for the thread that moved the word to `word`, which is open.
@@ -375,7 +367,7 @@ impl Engine {
     /// The evidence that goes with `word`, so many nanoseconds after the breaker was built; any if
     /// the word's generation is over.
     pub(crate) fn evidence_of(&self, word: Word, now: u64) -> Evidence {
-        if !keeps_records() {
+        if !keeps_records() || word.state() == State::ObserveOnly {
             return Evidence::default();
         }
         let Lineage { trip, operator } = self.lineage_of(word);
@@ -412,6 +404,9 @@ impl Engine {
     /// The generation in which what explains `word` began; `None` if nothing does.
     pub(crate) fn outage_of(&self, word: Word) -> Option<u32> {
         let (now, lineage) = self.lineage_now();
+        if now.state() == State::ObserveOnly {
+            return None;
+        }
         let first = lineage.trip.or(lineage.operator)?;
         (now.generation() == word.generation()).then_some(first)
     }

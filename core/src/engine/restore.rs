@@ -12,15 +12,18 @@ use crate::contract::rules;
 use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
 use crate::engine::on_demand::OnDemand;
+use crate::engine::past::{MAX_ATTEMPT, Past};
+use crate::engine::wait::Wait;
 use crate::engine::window::count::{Kind, Near, Ring};
-use crate::engine::word::{MAX_ATTEMPT, Recorder, Shape, Word};
+use crate::engine::word::{Recorder, Shape, Word};
 
 /// What a new breaker starts from.
 pub(crate) struct First {
     pub(crate) word: Word,
-    pub(crate) deadline: Deadline,
-    /// The attempt of the half-open generation that the first one is said to follow.
-    pub(crate) attempt: u32,
+    pub(crate) wait: Wait,
+    pub(crate) past: Past,
+    /// Of an operator's state: the deadline of the open one that it interrupted.
+    pub(crate) kept: Deadline,
     /// What opened the breaker.
     pub(crate) evidence: Evidence,
 }
@@ -33,8 +36,9 @@ impl First {
     fn at_rest(word: Word) -> Self {
         Self {
             word,
-            deadline: Deadline::NEVER,
-            attempt: 0,
+            wait: Wait::ENDLESS,
+            past: Past::CLOSED,
+            kept: Deadline::NEVER,
             evidence: Evidence::default(),
         }
     }
@@ -44,7 +48,6 @@ impl First {
         snapshot: &Snapshot,
         room: Room<'_>,
         unix_time: Duration,
-        seed: u64,
     ) -> Self {
         let before = Word::before(snapshot.generation);
         let passed = if snapshot.taken.is_zero() {
@@ -52,8 +55,43 @@ impl First {
         } else {
             unix_time.saturating_sub(snapshot.taken)
         };
-        let after =
-            |wait: Duration| Deadline::after(0, saturating_nanos(wait.saturating_sub(passed)));
+        let attempt = snapshot.attempt.min(MAX_ATTEMPT);
+        let longest = {
+            let unjittered = config.open_wait.jitter_percent(0);
+            rules::open_wait(&unjittered, attempt, None, 0, snapshot.generation)
+        };
+        // What is left of an open wait, which is no longer than the config's.
+        let open_for = |left: Option<Duration>| match left
+            .map_or(longest, |left| saturating_nanos(left).min(longest))
+        {
+            u64::MAX => u64::MAX,
+            left => left.saturating_sub(saturating_nanos(passed)),
+        };
+        let interrupted = || {
+            let interrupted = snapshot.interrupted?;
+            let past = Past {
+                state: interrupted.state,
+                cause: interrupted.cause.unwrap_or(Cause::FailureRatio),
+                attempt,
+                period: 0,
+            };
+            Some((past, Deadline::after(0, open_for(interrupted.remaining))))
+        };
+        let evidence = snapshot.evidence.older(passed);
+        let by_operator = |word: Word, wait: Wait| {
+            let closed = Past {
+                attempt,
+                ..Past::CLOSED
+            };
+            let (past, kept) = interrupted().unwrap_or((closed, Deadline::NEVER));
+            Self {
+                word,
+                wait,
+                past,
+                kept,
+                evidence: Evidence::default(),
+            }
+        };
         match snapshot.state {
             State::Closed => {
                 let word = before.to_closed(recorder(config));
@@ -61,43 +99,39 @@ impl First {
             }
             State::ObserveOnly => {
                 let word = before.to_observe_only(recorder(config));
-                Self::at_rest(room.refilled(config, snapshot, passed, word))
+                let word = room.refilled(config, snapshot, passed, word);
+                by_operator(word, Wait::ENDLESS)
             }
             State::Disabled => Self {
-                evidence: snapshot.evidence.older(passed),
-                ..Self::at_rest(before.to_disabled())
+                evidence,
+                ..by_operator(before.to_disabled(), Wait::ENDLESS)
             },
             State::ForcedOpen => {
-                let deadline = snapshot.remaining.map_or(Deadline::NEVER, after);
+                let left = snapshot.remaining.map(|left| left.saturating_sub(passed));
+                let wait = left.map_or(Wait::ENDLESS, |left| Wait::of(0, saturating_nanos(left)));
                 Self {
-                    word: before.to_forced_open(deadline),
-                    deadline,
-                    attempt: 0,
-                    evidence: snapshot.evidence.older(passed),
+                    evidence,
+                    ..by_operator(before.to_forced_open(wait), wait)
                 }
             }
             State::Open | State::HalfOpen => {
                 let cause = snapshot.cause.unwrap_or(Cause::FailureRatio);
-                let failed_probe = cause.is_failed_probe();
-                let attempt = match cause {
-                    _ if failed_probe => snapshot.attempt.max(1),
-                    Cause::ProbesInconclusive => snapshot.attempt,
-                    _ => 0,
-                }
-                .min(MAX_ATTEMPT);
-                let unjittered = config.open_wait.jitter_percent(0);
-                let longest = rules::open_wait(&unjittered, attempt, seed, snapshot.generation);
-                let left = match snapshot.state {
-                    State::HalfOpen => Duration::ZERO,
-                    _ => snapshot.remaining.unwrap_or(Duration::MAX),
+                let wait = match snapshot.state {
+                    State::HalfOpen => Wait::of(0, 0),
+                    _ => Wait::of(0, open_for(snapshot.remaining)),
                 };
-                let deadline = after(left.min(Duration::from_nanos(longest)));
-                let word = before.to_open(cause, deadline);
+                let word = before.to_open(cause, wait);
                 Self {
                     word,
-                    deadline,
-                    attempt: attempt - u32::from(failed_probe),
-                    evidence: snapshot.evidence.older(passed).of_outage(word.cause()),
+                    wait,
+                    past: Past {
+                        state: State::Open,
+                        cause,
+                        attempt,
+                        period: 0,
+                    },
+                    kept: Deadline::NEVER,
+                    evidence: evidence.of_outage(word.cause()),
                 }
             }
         }
@@ -123,14 +157,18 @@ pub(crate) struct Room<'a> {
 impl Room<'_> {
     /// `empty` with the window of `snapshot`, if that fits the config.
     fn refilled(self, config: &Config, snapshot: &Snapshot, passed: Duration, empty: Word) -> Word {
+        let is_recent = passed <= Snapshot::MAX_AGE;
         let refilled = match config.window {
             _ if snapshot.window.kept() != config.window.kept() => None,
-            Window::Count(size) => self.with_samples(size, &snapshot.samples, empty),
+            Window::Count(size) if is_recent => self.with_samples(size, &snapshot.samples, empty),
+            Window::Count(_) => None,
             Window::Time { .. } => self.with_buckets(snapshot, passed, empty).map(|word| {
-                let run = config
-                    .consecutive_failures
-                    .map(|_| snapshot.failures_in_a_row);
-                word.with_run(run.unwrap_or(0))
+                let has_run = is_recent && config.consecutive_failures.is_some();
+                word.with_run(if has_run {
+                    snapshot.failures_in_a_row
+                } else {
+                    0
+                })
             }),
         };
         refilled.unwrap_or(empty)

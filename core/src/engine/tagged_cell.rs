@@ -17,6 +17,9 @@ const TAG: Field = VALUE.above(22);
 pub(crate) struct TaggedCell(AtomicU64);
 
 impl TaggedCell {
+    /// The largest value.
+    pub(crate) const MAX: u64 = VALUE.max();
+
     pub(crate) fn new(generation: u32, value: u64) -> Self {
         Self(AtomicU64::new(pack(generation, value)))
     }

@@ -7,8 +7,8 @@
 //! +-------+------------+----+-----+---------------------------------------+
 //! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
 //!   by a time window     timed 1 | revision 4 | run 32
-//! open, forced open      revision 2 | cause 4 | deadline 31
-//! half-open              revision 2 | cause 4 | attempt 7 | out 8 | passed 8 | inconclusive 8
+//! open, forced open      revision 2 | cause 4 | digits of the deadline 31
+//! half-open              revision 2 | cause 4 | unused 7 | out 8 | passed 8 | inconclusive 8
 //! disabled               revision 2
 //! ```
 //!
@@ -22,10 +22,10 @@
 //! the lap count, which is what keeps two equal words from meaning different
 //! windows.
 
-use crate::contract::deadline::Deadline;
 use crate::contract::state::{Cause, State};
 use crate::engine::field::{Field, seldom};
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
+use crate::engine::wait::Wait;
 use crate::engine::window::count::{Kind, NEAR_SIZE};
 
 const PAYLOAD: Field = Field::lowest(37);
@@ -42,14 +42,14 @@ const TIMED: Field = PENDING.above(1);
 const RUN: Field = Field::lowest(32);
 const TIME_REVISION: Field = RUN.above(4);
 
-const DEADLINE: Field = Field::lowest(Deadline::COARSE_BITS);
-const CAUSE: Field = DEADLINE.above(4);
+const DIGITS: Field = Field::lowest(Wait::BITS);
+const CAUSE: Field = DIGITS.above(4);
 const REVISION: Field = CAUSE.above(2);
 
 const INCONCLUSIVE: Field = Field::lowest(8);
 const PASSED: Field = INCONCLUSIVE.above(8);
 const OUT: Field = PASSED.above(8);
-const ATTEMPT: Field = OUT.above(7);
+const UNUSED: Field = OUT.above(7);
 
 /// Modes. The topmost bit is clear where outcomes enter a window, and the middle one
 /// then says that it is a time window.
@@ -65,12 +65,9 @@ const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
     assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
     assert!(TIMED.mask() | TIME_REVISION.mask() | RUN.mask() == PAYLOAD.mask());
-    assert!(REVISION.mask() | CAUSE.mask() | DEADLINE.mask() == PAYLOAD.mask());
-    assert!(ATTEMPT.above(4).mask() == CAUSE.mask());
+    assert!(REVISION.mask() | CAUSE.mask() | DIGITS.mask() == PAYLOAD.mask());
+    assert!(UNUSED.above(4).mask() == CAUSE.mask());
 };
-
-/// The most re-openings in a row that are told apart.
-pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What may be settled by a permit: the mode and generation that granted it.
 /// One bit more says that the mode does not record, and others in which era the call is
@@ -142,15 +139,24 @@ impl Recorder {
 pub(crate) struct HalfOpen {
     /// What opened the breaker.
     pub(crate) cause: Cause,
-    /// How often the breaker has re-opened since it tripped; saturates at
-    /// [`MAX_ATTEMPT`].
-    pub(crate) attempt: u32,
     /// Probes granted and not settled.
     pub(crate) out: u32,
     /// Probes that succeeded; saturates at 255, the most that can be asked for.
     pub(crate) passed: u32,
     /// Probes that ended without a verdict.
     pub(crate) inconclusive: u32,
+}
+
+impl HalfOpen {
+    /// No probe has been granted yet.
+    pub(crate) const fn new(cause: Cause) -> Self {
+        Self {
+            cause,
+            out: 0,
+            passed: 0,
+            inconclusive: 0,
+        }
+    }
 }
 
 impl Word {
@@ -191,6 +197,11 @@ impl Word {
 
     pub(crate) const fn previous_generation(self) -> u32 {
         self.generation().wrapping_sub(1) % Self::GENERATIONS
+    }
+
+    /// How many generations ago that one was.
+    pub(crate) const fn generations_since(self, generation: u32) -> u32 {
+        self.generation().wrapping_sub(generation) % Self::GENERATIONS
     }
 
     /// Which config side this word goes with.
@@ -297,10 +308,18 @@ impl Word {
         (self.0 ^ other.0) & !RUN.mask() == 0
     }
 
-    /// Open and forced open: the deadline in coarse units.
+    /// Open and forced open: the lowest digits of the deadline, see [`Wait`].
     #[inline]
-    pub(crate) const fn coarse_deadline(self) -> u64 {
-        DEADLINE.get(self.0)
+    pub(crate) const fn digits(self) -> u64 {
+        DIGITS.get(self.0)
+    }
+
+    /// An operator's state.
+    pub(crate) fn is_by_operator(self) -> bool {
+        matches!(
+            self.state(),
+            State::ForcedOpen | State::Disabled | State::ObserveOnly
+        )
     }
 
     /// The payload of half-open.
@@ -308,7 +327,6 @@ impl Word {
     pub(crate) fn half_open(self) -> HalfOpen {
         HalfOpen {
             cause: self.cause(),
-            attempt: ATTEMPT.get(self.0) as u32,
             out: OUT.get(self.0) as u32,
             passed: PASSED.get(self.0) as u32,
             inconclusive: INCONCLUSIVE.get(self.0) as u32,
@@ -318,18 +336,7 @@ impl Word {
     /// Open, forced open and half-open: what opened the breaker.
     #[inline]
     pub(crate) fn cause(self) -> Cause {
-        match CAUSE.get(self.0) {
-            0 => Cause::ConsecutiveFailures,
-            1 => Cause::FailureRatio,
-            2 => Cause::TimeoutRatio,
-            3 => Cause::SlowRatio,
-            4 => Cause::ProbeFailed,
-            5 => Cause::ProbeTimedOut,
-            6 => Cause::ProbeSlow,
-            7 => Cause::ProbesInconclusive,
-            8 => Cause::Operator,
-            cause => unreachable!("no transition writes cause {cause}"),
-        }
+        cause_of(CAUSE.get(self.0))
     }
 
     /// The same generation with a window of so many outcomes, at most its size.
@@ -411,10 +418,9 @@ impl Word {
         self.next(recorder.mode(OBSERVE_ONLY), timed)
     }
 
-    /// The next generation: open until the deadline.
-    pub(crate) fn to_open(self, cause: Cause, deadline: Deadline) -> Self {
-        let deadline = DEADLINE.put(deadline.to_coarse().0);
-        self.next(OPEN, cause_bits(cause) | deadline)
+    /// The next generation: open for this wait.
+    pub(crate) fn to_open(self, cause: Cause, wait: Wait) -> Self {
+        self.next(OPEN, cause_bits(cause) | DIGITS.put(wait.digits))
     }
 
     /// The next generation: half-open.
@@ -422,10 +428,10 @@ impl Word {
         self.next(HALF_OPEN, half_open_bits(half_open))
     }
 
-    /// The next generation: forced open until the deadline.
-    pub(crate) fn to_forced_open(self, deadline: Deadline) -> Self {
-        let deadline = DEADLINE.put(deadline.to_coarse().0);
-        self.next(FORCED_OPEN, cause_bits(Cause::Operator) | deadline)
+    /// The next generation: forced open for this wait.
+    pub(crate) fn to_forced_open(self, wait: Wait) -> Self {
+        let digits = DIGITS.put(wait.digits);
+        self.next(FORCED_OPEN, cause_bits(Cause::Operator) | digits)
     }
 
     /// The next generation: disabled.
@@ -450,7 +456,12 @@ const fn next_of(field: Field, word: u64) -> u64 {
 }
 
 fn cause_bits(cause: Cause) -> u64 {
-    CAUSE.put(match cause {
+    CAUSE.put(code_of(cause))
+}
+
+/// Four bits for what can open a breaker.
+pub(crate) const fn code_of(cause: Cause) -> u64 {
+    match cause {
         Cause::ConsecutiveFailures => 0,
         Cause::FailureRatio => 1,
         Cause::TimeoutRatio => 2,
@@ -465,12 +476,27 @@ fn cause_bits(cause: Cause) -> u64 {
         | Cause::WaitElapsed
         | Cause::LeaseLost
         | Cause::Reconfigured => 8,
-    })
+    }
+}
+
+/// What these bits stand for.
+pub(crate) fn cause_of(code: u64) -> Cause {
+    match code {
+        0 => Cause::ConsecutiveFailures,
+        1 => Cause::FailureRatio,
+        2 => Cause::TimeoutRatio,
+        3 => Cause::SlowRatio,
+        4 => Cause::ProbeFailed,
+        5 => Cause::ProbeTimedOut,
+        6 => Cause::ProbeSlow,
+        7 => Cause::ProbesInconclusive,
+        8 => Cause::Operator,
+        cause => unreachable!("no transition writes cause {cause}"),
+    }
 }
 
 fn half_open_bits(half_open: HalfOpen) -> u64 {
     cause_bits(half_open.cause)
-        | ATTEMPT.put(u64::from(half_open.attempt))
         | OUT.put(u64::from(half_open.out))
         | PASSED.put(u64::from(half_open.passed))
         | INCONCLUSIVE.put(u64::from(half_open.inconclusive))

@@ -31,7 +31,7 @@ impl Model {
             Mode::ForcedOpen(deadline) if deadline.passed(at) => {
                 let opened = Opened {
                     cause: Cause::Operator,
-                    attempt: 0,
+                    attempt: self.interrupted.attempt(),
                 };
                 self.enter(
                     Mode::HalfOpen(opened, Probes::NONE),
@@ -46,6 +46,7 @@ impl Model {
                 let kept = Probes {
                     passed: probes.passed,
                     inconclusive: probes.inconclusive,
+                    generations: probes.generations + 1,
                     ..Probes::NONE
                 };
                 self.enter(Mode::HalfOpen(opened, kept), Cause::LeaseLost, None, at);
@@ -88,7 +89,8 @@ impl Model {
         let granted = if records && self.config.overdue.is_some() {
             Some(self.start_following(number, at))
         } else {
-            self.config.slow.map(|_| at)
+            // A rule on slow calls may be set while a probe is out.
+            (probe || self.config.slow.is_some()).then_some(at)
         };
         ModelPermit {
             generation: self.generation,
@@ -110,14 +112,16 @@ impl Model {
 
 impl Model {
     /// Settles a permit. A permit of another generation is stale: it is
-    /// counted as such and has no other effect.
+    /// counted as such and has no other effect. But a probe whose lease was lost
+    /// has its say as long as the half-open period lasts.
     pub fn done(&mut self, permit: ModelPermit, report: impl Into<Report>, now: u64) -> Settled {
         let report = report.into();
         let at = self.since_start(now);
         if permit.generation == self.generation {
             self.count_overdue(at);
         }
-        if permit.generation != self.generation {
+        let late = self.is_late_probe(&permit);
+        if permit.generation != self.generation && !late {
             self.stale += 1;
             return Settled::Stale;
         }
@@ -127,12 +131,25 @@ impl Model {
         let slow = self.is_slow(&permit, report, at);
         match self.mode {
             Mode::Closed(_) | Mode::ObserveOnly(_) => self.record(report, slow, at),
-            Mode::HalfOpen(opened, probes) => self.judge(opened, probes, report, slow, at),
+            Mode::HalfOpen(opened, mut probes) => {
+                // A late one has lost its slot already.
+                probes.out -= u32::from(!late);
+                self.judge(opened, probes, report, slow, at)
+            }
             Mode::Disabled => Settled::Ignored,
             Mode::Open(..) | Mode::ForcedOpen(_) => {
                 unreachable!("these states grant no permits of their generation")
             }
         }
+    }
+
+    /// Whether a permit is a probe of an earlier generation of this half-open period.
+    fn is_late_probe(&self, permit: &ModelPermit) -> bool {
+        let Mode::HalfOpen(_, probes) = self.mode else {
+            return false;
+        };
+        let ago = self.generation.wrapping_sub(permit.generation) % GENERATIONS;
+        permit.probe && ago > 0 && ago <= probes.generations
     }
 
     /// Settles a permit that was dropped, `panicking` or not, by the config's policy.
@@ -224,7 +241,7 @@ impl Model {
         }
     }
 
-    /// An outcome in half-open: it frees its slot, and may decide.
+    /// An outcome in half-open, whose slot is free: it may decide.
     fn judge(
         &mut self,
         opened: Opened,
@@ -245,13 +262,12 @@ impl Model {
             return Settled::Reopened;
         }
 
-        probes.out -= 1;
         if report.outcome == Outcome::Ignored {
             probes.inconclusive += 1;
             if probes.inconclusive >= self.config.max_inconclusive {
-                // No verdict: the wait does not grow, and no one may set it.
+                // No verdict, and no one may set the wait; it grows all the same.
                 let cause = Cause::ProbesInconclusive;
-                let attempt = opened.attempt;
+                let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);
                 let unasked = Report {
                     retry_after: None,
                     ..report
@@ -273,19 +289,17 @@ impl Model {
         Settled::Recorded
     }
 
-    /// Opens for as long as the upstream `asked` for, or else for the config's wait.
+    /// Opens for the config's wait, or for as long as the upstream asked for if that is longer.
     fn open(&mut self, opened: Opened, report: Report, at: Duration) {
-        let wait = match report.retry_after {
-            Some(wait) => saturating_nanos(wait),
-            None => open_wait(
-                &self.config.open_wait,
-                opened.attempt,
-                self.start,
-                self.next_generation(),
-            ),
-        };
+        let wait = open_wait(
+            &self.config.open_wait,
+            opened.attempt,
+            report.retry_after,
+            self.seed,
+            self.next_generation(),
+        );
         self.enter_by_outcome(
-            Mode::Open(opened, Deadline::after(at, wait)),
+            Mode::Open(opened, Deadline::of_wait(at, wait)),
             opened.cause,
             report.label,
             at,

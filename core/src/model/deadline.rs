@@ -13,26 +13,47 @@ impl Deadline {
     /// Later than every other, and never passed.
     pub(super) const NEVER: Self = Self(u64::MAX);
 
-    /// The last one that comes, in 35 years: as many units of 524 ms as the breaker
-    /// can count.
-    const LAST: Self = Self(((1 << 31) - 2) << 19);
+    /// The last one that a clock of 64 bits of nanoseconds can reach, after 584 years.
+    const LAST: Self = Self(u64::MAX / 1000);
+
+    /// The last one in milliseconds that is kept: 42 bits, 139 years.
+    const LAST_IN_MILLIS: Self = Self(((1 << 42) - 2) * 1000);
 
     /// `wait` nanoseconds after `at`.
     pub(super) fn after(at: Duration, wait: u64) -> Self {
-        let nanos = saturating_nanos(at).saturating_add(wait);
-        Self(nanos.div_ceil(1000)).unless_late()
+        match saturating_nanos(at).saturating_add(wait) {
+            u64::MAX => Self::NEVER,
+            nanos => Self(nanos.div_ceil(1000)).unless_after(Self::LAST),
+        }
+    }
+
+    /// The end of an open wait: rounded up to a millisecond, a second or a thousand
+    /// seconds if the wait takes more than 2^28 of what is finer.
+    pub(super) fn of_wait(at: Duration, wait: u64) -> Self {
+        let Self(exact) = Self::after(at, wait);
+        let takes_few = |grain: u64| wait.div_ceil(1000).div_ceil(grain) < (1 << 28) - 1;
+        let grain = [1, 1_000, 1_000_000]
+            .into_iter()
+            .find(|&grain| takes_few(grain))
+            .unwrap_or(1_000_000_000);
+        match exact.checked_next_multiple_of(grain) {
+            Some(micros) => Self(micros).unless_after(Self::LAST),
+            None => Self::NEVER,
+        }
     }
 
     /// Rounded up to a millisecond.
     pub(super) fn in_millis(self) -> Self {
-        if self == Self::NEVER {
-            return self;
+        match self.0.checked_next_multiple_of(1000) {
+            Some(micros) => Self(micros)
+                .unless_after(Self::LAST_IN_MILLIS)
+                .unless_after(Self::LAST),
+            None => Self::NEVER,
         }
-        Self(self.0.next_multiple_of(1000)).unless_late()
     }
 
-    pub(super) fn unless_late(self) -> Self {
-        if self > Self::LAST { Self::NEVER } else { self }
+    fn unless_after(self, last: Self) -> Self {
+        if self > last { Self::NEVER } else { self }
     }
 
     /// The time since the start, unless it never comes.

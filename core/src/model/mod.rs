@@ -54,6 +54,7 @@ use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::snapshot::{Bucket, Snapshot};
 use crate::contract::state::{Cause, State};
+use crate::engine::wait::Wait;
 use crate::engine::word::{HalfOpen, Word};
 
 use deadline::Deadline;
@@ -70,11 +71,15 @@ const MAX_ATTEMPT: u32 = 127;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     config: Config,
-    /// The clock's reading when the breaker was built; it also seeds the jitter.
+    /// The clock's reading when the breaker was built.
     start: u64,
+    /// What the jitter is drawn from.
+    seed: u64,
     generation: u32,
     mode: Mode,
     why: Why,
+    /// What an operator's state goes back to; closed in the others.
+    interrupted: Interrupted,
     stale: u64,
     events: Vec<Event>,
     /// The latest tick of a time window in which an outcome came: a clock that steps back
@@ -103,6 +108,15 @@ struct Why {
     operator: Option<(Moment, Arc<str>)>,
 }
 
+/// What an operator's actions have interrupted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Interrupted {
+    /// With how often it had re-opened, which is never but for a restored one.
+    Closed(u32),
+    Open(Opened, Deadline),
+    HalfOpen(Opened),
+}
+
 /// Why the breaker is open, and how often it has opened again since it was
 /// last closed. Both outlast the open state: they stay until a close.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,6 +134,9 @@ struct Probes {
     inconclusive: u32,
     /// When the last lease of the probes granted in this generation runs out.
     leased_until: Deadline,
+    /// How many generations before this one belong to the same half-open period: in each
+    /// of them the probes' leases were lost.
+    generations: u32,
 }
 
 /// The right to make one call, as [`Model::allow`] gives it.
@@ -158,9 +175,11 @@ impl Model {
         Ok(Self {
             config,
             start,
+            seed: 0,
             generation: 0,
             mode: Mode::Closed(Held::nothing(config.window)),
             why: Why::default(),
+            interrupted: Interrupted::Closed(0),
             stale: 0,
             events: Vec::new(),
             newest: 0,
@@ -169,11 +188,19 @@ impl Model {
         })
     }
 
+    /// Sets what the jitter is drawn from: that of a breaker built with the same
+    /// [`jitter_seed`](crate::Builder::jitter_seed).
+    #[must_use]
+    pub const fn jitter_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
     /// A breaker that goes on where `snapshot` was taken.
     ///
     /// The time that has passed between the snapshot and `unix_now` is taken
     /// off what is left to wait, and no wait is longer than the config's. Half-open
-    /// is restored as open with nothing left to wait.
+    /// is restored as open with nothing left to wait. A window that is too old is left out.
     ///
     /// # Errors
     ///
@@ -187,29 +214,50 @@ impl Model {
         let mut model = Self::new(config, start)?;
         model.generation = snapshot.generation % GENERATIONS;
 
-        let known = !snapshot.taken.is_zero() && !unix_now.is_zero();
-        let passed = if known {
+        let dated = !snapshot.taken.is_zero() && !unix_now.is_zero();
+        let passed = if dated {
             unix_now.saturating_sub(snapshot.taken)
         } else {
             Duration::ZERO
         };
         let opened = Opened::restored(snapshot);
-        let open_for = |left: Duration| Deadline::after(Duration::ZERO, saturating_nanos(left));
+        let longest = model.open_wait_without_jitter(opened.attempt);
+        let open_for = |left: Option<Duration>| match left
+            .map_or(longest, |left| saturating_nanos(left).min(longest))
+        {
+            u64::MAX => u64::MAX,
+            left => left.saturating_sub(saturating_nanos(passed)),
+        };
+        let opened_for = |left: u64| Deadline::of_wait(Duration::ZERO, left);
+        model.interrupted = match snapshot.interrupted {
+            Some(interrupted) => {
+                let opened = Opened {
+                    cause: known(interrupted.cause),
+                    ..opened
+                };
+                let left = open_for(interrupted.remaining);
+                match interrupted.state {
+                    State::Open => {
+                        let kept = Deadline::after(Duration::ZERO, left).in_millis();
+                        Interrupted::Open(opened, kept)
+                    }
+                    State::HalfOpen => Interrupted::HalfOpen(opened),
+                    _ => Interrupted::Closed(opened.attempt),
+                }
+            }
+            None => Interrupted::Closed(opened.attempt),
+        };
 
         model.mode = match snapshot.state {
             State::Closed => Mode::Closed(model.restored_window(snapshot, passed)),
             State::ObserveOnly => Mode::ObserveOnly(model.restored_window(snapshot, passed)),
             State::Disabled => Mode::Disabled,
             State::ForcedOpen => Mode::ForcedOpen(match snapshot.remaining {
-                Some(left) => open_for(left.saturating_sub(passed)),
+                Some(left) => opened_for(saturating_nanos(left.saturating_sub(passed))),
                 None => Deadline::NEVER,
             }),
-            State::HalfOpen => Mode::Open(opened, open_for(Duration::ZERO)),
-            State::Open => {
-                let longest = model.open_wait_without_jitter(opened.attempt);
-                let left = snapshot.remaining.unwrap_or(Duration::MAX).min(longest);
-                Mode::Open(opened, open_for(left.saturating_sub(passed)))
-            }
+            State::HalfOpen => Mode::Open(opened, opened_for(0)),
+            State::Open => Mode::Open(opened, opened_for(open_for(snapshot.remaining))),
         };
         let told = snapshot.evidence.older(passed);
         model.why = match snapshot.state {
@@ -217,6 +265,9 @@ impl Model {
             State::Open | State::HalfOpen => Why::restored(told.of_outage(opened.cause)),
             State::ForcedOpen | State::Disabled => Why::restored(told),
         };
+        if !model.mode.is_by_operator() {
+            model.interrupted = Interrupted::Closed(0);
+        }
         Ok(model)
     }
 
@@ -241,22 +292,21 @@ impl Why {
 impl Opened {
     /// What a snapshot says about the opening, made consistent.
     fn restored(snapshot: &Snapshot) -> Self {
-        let cause = match snapshot.cause {
-            None => Cause::FailureRatio,
-            Some(
-                Cause::ProbesPassed | Cause::WaitElapsed | Cause::LeaseLost | Cause::Reconfigured,
-            ) => Cause::Operator,
-            Some(cause) => cause,
-        };
-        let attempt = match cause {
-            Cause::ProbeFailed | Cause::ProbeTimedOut | Cause::ProbeSlow => snapshot.attempt.max(1),
-            Cause::ProbesInconclusive => snapshot.attempt,
-            _ => 0,
-        };
         Self {
-            cause,
-            attempt: attempt.min(MAX_ATTEMPT),
+            cause: known(snapshot.cause),
+            attempt: snapshot.attempt.min(MAX_ATTEMPT),
         }
+    }
+}
+
+/// What a snapshot says that opened a breaker, if that can be.
+fn known(cause: Option<Cause>) -> Cause {
+    match cause {
+        None => Cause::FailureRatio,
+        Some(Cause::ProbesPassed | Cause::WaitElapsed | Cause::LeaseLost | Cause::Reconfigured) => {
+            Cause::Operator
+        }
+        Some(cause) => cause,
     }
 }
 
@@ -275,7 +325,7 @@ impl Model {
             event.threshold = threshold;
             event.label.clone_from(&label);
         }
-        if let Some((_, trip)) = &mut self.why.trip {
+        if let (Mode::Open(..), Some((_, trip))) = (&self.mode, &mut self.why.trip) {
             trip.threshold = trip.threshold.or(threshold);
             trip.label = label.or(trip.label.take());
         }
@@ -292,7 +342,9 @@ impl Model {
     ) {
         let moment = Moment::at(saturating_nanos(at));
         match next {
-            State::Closed | State::ObserveOnly => self.why = Why::default(),
+            State::Closed => self.why = Why::default(),
+            // It is not shown meanwhile.
+            State::ObserveOnly => self.why.operator = None,
             State::Open => {
                 self.why.operator = None;
                 self.why.trip.get_or_insert_with(|| {
@@ -339,7 +391,13 @@ impl Model {
             label: None,
         });
         self.generation = generation;
+        if next.is_by_operator() {
+            self.interrupted = self.interruption();
+        }
         self.mode = next;
+        if !self.mode.is_by_operator() {
+            self.interrupted = Interrupted::Closed(0);
+        }
         self.forget_flights();
     }
 
@@ -359,9 +417,20 @@ impl Model {
         Duration::from_nanos(now.saturating_sub(self.start))
     }
 
-    fn open_wait_without_jitter(&self, attempt: u32) -> Duration {
+    fn open_wait_without_jitter(&self, attempt: u32) -> u64 {
         let wait = self.config.open_wait.jitter_percent(0);
-        Duration::from_nanos(open_wait(&wait, attempt, self.start, self.generation))
+        open_wait(&wait, attempt, None, self.seed, self.generation)
+    }
+
+    /// What an operator's action interrupts now: the state, or what the operator's state before
+    /// has interrupted.
+    fn interruption(&self) -> Interrupted {
+        match self.mode {
+            Mode::Closed(_) => Interrupted::Closed(0),
+            Mode::Open(opened, deadline) => Interrupted::Open(opened, deadline.in_millis()),
+            Mode::HalfOpen(opened, _) => Interrupted::HalfOpen(opened),
+            Mode::ForcedOpen(_) | Mode::Disabled | Mode::ObserveOnly(_) => self.interrupted,
+        }
     }
 }
 
@@ -376,6 +445,13 @@ impl Mode {
             Self::Disabled => State::Disabled,
             Self::ObserveOnly(_) => State::ObserveOnly,
         }
+    }
+
+    const fn is_by_operator(&self) -> bool {
+        matches!(
+            self,
+            Self::ForcedOpen(_) | Self::Disabled | Self::ObserveOnly(_)
+        )
     }
 
     const fn window(&self) -> Option<&Held> {
@@ -399,6 +475,7 @@ impl Probes {
         passed: 0,
         inconclusive: 0,
         leased_until: Deadline(0),
+        generations: 0,
     };
 }
 
@@ -413,32 +490,44 @@ const fn held(sample: Sample) -> Sample {
     }
 }
 
+impl Interrupted {
+    /// How often the breaker had re-opened.
+    const fn attempt(self) -> u32 {
+        match self {
+            Self::Closed(attempt) => attempt,
+            Self::Open(opened, _) | Self::HalfOpen(opened) => opened.attempt,
+        }
+    }
+}
+
 fn is_failure(sample: &Sample) -> bool {
     matches!(sample.outcome, Outcome::Failure | Outcome::Timeout)
 }
 
 /// The open wait in nanoseconds. Growth and jitter are the breaker's own, since
 /// another order of the same multiplications may differ in the last bit.
-fn open_wait(wait: &OpenWait, attempt: u32, seed: u64, generation: u32) -> u64 {
-    if wait.factor == 1.0 && wait.jitter_percent == 0 {
-        return saturating_nanos(wait.base);
-    }
-    rules::open_wait(wait, attempt, seed, generation)
+fn open_wait(
+    wait: &OpenWait,
+    attempt: u32,
+    asked: Option<Duration>,
+    seed: u64,
+    generation: u32,
+) -> u64 {
+    let configured = if wait.factor == 1.0 && wait.jitter_percent == 0 {
+        saturating_nanos(wait.base)
+    } else {
+        rules::open_wait(wait, attempt, None, seed, generation)
+    };
+    configured.max(asked.map_or(0, saturating_nanos))
 }
 
 /// A rejection as the breaker words it.
 fn rejection(state: State, cause: Cause, left: TimeLeft, generation: u32) -> Rejected {
     let before = Word::before(generation);
     let word = match state {
-        State::HalfOpen => before.to_half_open(HalfOpen {
-            cause,
-            attempt: 0,
-            out: 0,
-            passed: 0,
-            inconclusive: 0,
-        }),
-        State::ForcedOpen => before.to_forced_open(crate::contract::deadline::Deadline::NEVER),
-        _ => before.to_open(cause, crate::contract::deadline::Deadline::NEVER),
+        State::HalfOpen => before.to_half_open(HalfOpen::new(cause)),
+        State::ForcedOpen => before.to_forced_open(Wait::ENDLESS),
+        _ => before.to_open(cause, Wait::ENDLESS),
     };
     Rejected {
         word,

@@ -12,7 +12,7 @@ impl Model {
     ) {
         let at = self.since_start(now);
         let deadline = match how_long {
-            Some(wait) => Deadline::after(at, saturating_nanos(wait)),
+            Some(wait) => Deadline::of_wait(at, saturating_nanos(wait)),
             None => Deadline::NEVER,
         };
         self.operate(Mode::ForcedOpen(deadline), reason.into(), at);
@@ -36,6 +36,44 @@ impl Model {
         let at = self.since_start(now);
         let empty = Held::nothing(self.config.window);
         self.operate(Mode::ObserveOnly(empty), reason.into(), at);
+    }
+
+    /// Goes back to what the first of the operator's actions that hold has interrupted. False if
+    /// there is none.
+    pub fn resume(&mut self, reason: impl Into<Arc<str>>, now: u64) -> bool {
+        if !self.mode.is_by_operator() {
+            return false;
+        }
+        let at = self.since_start(now);
+        let next = match self.interrupted {
+            Interrupted::Closed(_) => Mode::Closed(Held::nothing(self.config.window)),
+            Interrupted::Open(opened, Deadline::NEVER) => Mode::Open(opened, Deadline::NEVER),
+            Interrupted::Open(opened, deadline) => {
+                let left = saturating_nanos(deadline.left(at));
+                Mode::Open(opened, Deadline::of_wait(at, left))
+            }
+            Interrupted::HalfOpen(opened) => Mode::HalfOpen(opened, Probes::NONE),
+        };
+        if let Mode::Open(opened, _) = next {
+            // For want of a better one: it has been lost if the breaker was restored meanwhile.
+            self.why.trip.get_or_insert_with(|| {
+                let trip = Trip {
+                    cause: opened.cause,
+                    age: Duration::ZERO,
+                    counts: Counts::default(),
+                    threshold: None,
+                    label: None,
+                };
+                (Moment::at(saturating_nanos(at)), trip)
+            });
+        }
+        if let Mode::HalfOpen(opened, _) = next
+            && opened.cause != Cause::Operator
+        {
+            self.why.operator = None;
+        }
+        self.operate(next, reason.into(), at);
+        true
     }
 
     fn operate(&mut self, next: Mode, reason: Arc<str>, at: Duration) {

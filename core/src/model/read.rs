@@ -1,6 +1,26 @@
 //! Pure reads, whatever the time.
 
 use super::*;
+use crate::contract::snapshot::Interrupted as Shown;
+
+impl Interrupted {
+    fn shown(self, at: Duration) -> Shown {
+        let (state, cause, remaining) = match self {
+            Self::Closed(_) => (State::Closed, None, None),
+            Self::Open(opened, deadline) if !deadline.passed(at) => {
+                (State::Open, Some(opened.cause), Some(deadline.left(at)))
+            }
+            Self::Open(opened, _) | Self::HalfOpen(opened) => {
+                (State::HalfOpen, Some(opened.cause), None)
+            }
+        };
+        Shown {
+            state,
+            cause,
+            remaining,
+        }
+    }
+}
 
 impl Model {
     /// The state. Open and forced open read as half-open once their wait is over.
@@ -78,6 +98,7 @@ impl Model {
             evidence: self.evidence(now),
             remaining: None,
             attempt: 0,
+            interrupted: None,
             probes_out: 0,
             probes_passed: 0,
             probes_inconclusive: 0,
@@ -123,11 +144,18 @@ impl Model {
             }
             Mode::Disabled => {}
         }
+        if self.mode.is_by_operator() {
+            snapshot.attempt = self.interrupted.attempt();
+            snapshot.interrupted = Some(self.interrupted.shown(at));
+        }
         snapshot
     }
 
     /// Why it is not closed.
     pub fn evidence(&self, now: u64) -> Evidence {
+        if let Mode::ObserveOnly(_) = self.mode {
+            return Evidence::default();
+        }
         let now = saturating_nanos(self.since_start(now));
         Evidence {
             trip: self.why.trip.as_ref().map(|(moment, trip)| Trip {

@@ -23,6 +23,9 @@ pub(super) fn tick_width(length: Duration, buckets: u32) -> u64 {
     saturating_nanos(length).div_ceil(u64::from(buckets))
 }
 
+/// How old outcomes may be of which nothing but the snapshot's age is known.
+const MAX_AGE: Duration = Duration::from_secs(3600);
+
 impl Held {
     pub(super) const fn nothing(window: Window) -> Self {
         match window {
@@ -108,7 +111,9 @@ impl Held {
         if snapshot.window.kept() != config.window.kept() {
             return None;
         }
+        let recent = passed <= MAX_AGE;
         match config.window {
+            Window::Count(_) if !recent => None,
             Window::Count(size) => {
                 let samples = &snapshot.samples;
                 let fits = samples.len() <= size as usize
@@ -137,9 +142,10 @@ impl Held {
                     .iter()
                     .zip(ticks.iter().skip(1))
                     .all(|((one, _), (next, _))| one < next);
-                let run = config
-                    .consecutive_failures
-                    .map_or(0, |_| snapshot.failures_in_a_row);
+                let run = match config.consecutive_failures {
+                    Some(_) if recent => snapshot.failures_in_a_row,
+                    _ => 0,
+                };
                 in_order.then_some(Self::Ticks { ticks, run })
             }
         }

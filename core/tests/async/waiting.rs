@@ -166,7 +166,7 @@ async fn a_lost_lease_ends_a_wait() {
     assert_eq!(waited, LEASE);
     assert_eq!(
         probes.into_iter().map(OwnedPermit::success).next(),
-        Some(Settled::Stale)
+        Some(Settled::Closed)
     );
 }
 

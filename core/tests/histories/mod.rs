@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::model::{Model, ModelPermit};
-use cutout::{Breaker, Clock, Config, OwnedPermit, Rejected, Report, Settled, Snapshot, State};
+use cutout::{
+    Breaker, Clock, Config, Evidence, OwnedPermit, Rejected, Report, Settled, Snapshot, State,
+};
 
 pub(crate) use program::{Program, Random};
 pub(crate) use search::{Place, Search};
@@ -23,6 +25,7 @@ pub(crate) enum Op {
     Close,
     Disable,
     ObserveOnly,
+    Resume,
     Reconfigure(Config),
     Snapshot,
     State,
@@ -50,6 +53,7 @@ pub(crate) enum Answer {
     Snapshot(Snapshot),
     State(State),
     IsAvailable(bool),
+    Resumed(bool),
     Config(Config),
     Stale(u64),
     Nothing,
@@ -69,6 +73,12 @@ pub(crate) struct Call {
 pub(crate) type Permits<P> = BTreeMap<usize, P>;
 
 const REASON: &str = "history";
+
+/// The evidence is written down just after the move that it explains, and may not be there yet.
+fn without_evidence(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.evidence = Evidence::default();
+    snapshot
+}
 
 /// Makes a call on the breaker.
 pub(crate) fn on_breaker<C: Clock>(
@@ -94,8 +104,9 @@ pub(crate) fn on_breaker<C: Clock>(
         Op::Close => breaker.close(REASON),
         Op::Disable => breaker.disable(REASON),
         Op::ObserveOnly => breaker.observe_only(REASON),
+        Op::Resume => return Answer::Resumed(breaker.resume(REASON)),
         Op::Reconfigure(config) => breaker.reconfigure(config).expect("a legal config"),
-        Op::Snapshot => return Answer::Snapshot(breaker.snapshot()),
+        Op::Snapshot => return Answer::Snapshot(without_evidence(breaker.snapshot())),
         Op::State => return Answer::State(breaker.state()),
         Op::IsAvailable => return Answer::IsAvailable(breaker.is_available()),
         Op::Config => return Answer::Config(breaker.config()),
@@ -134,8 +145,12 @@ pub(crate) fn on_model(
         Op::Close => model.close(REASON, now),
         Op::Disable => model.disable(REASON, now),
         Op::ObserveOnly => model.observe_only(REASON, now),
+        Op::Resume => return Answer::Resumed(model.resume(REASON, now)),
         Op::Reconfigure(config) => model.reconfigure(config, now).expect("a legal config"),
-        Op::Snapshot => return Answer::Snapshot(model.snapshot(now, Duration::ZERO)),
+        Op::Snapshot => {
+            let snapshot = model.snapshot(now, Duration::ZERO);
+            return Answer::Snapshot(without_evidence(snapshot));
+        }
         Op::State => return Answer::State(model.state(now)),
         Op::IsAvailable => return Answer::IsAvailable(model.is_available(now)),
         Op::Config => return Answer::Config(model.config()),

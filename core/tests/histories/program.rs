@@ -40,8 +40,8 @@ pub(crate) struct Program {
     pub(crate) threads: Vec<Vec<Op>>,
 }
 
-/// A wait that every deadline can hold exactly, however it is rounded.
-const WAIT: Duration = Duration::from_millis((1 << 19) / 8);
+/// The open wait, and the unit of the growing one.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// Calls in the threads' part of a program.
 const CALLS: usize = 16;
@@ -106,7 +106,7 @@ fn config(random: &mut Random) -> Config {
 }
 
 fn op(random: &mut Random, present: &Config, permits: &mut Vec<usize>, granted: &mut usize) -> Op {
-    match random.below(40) {
+    match random.below(44) {
         0..16 if !permits.is_empty() => {
             let permit = permits.swap_remove(random.below(permits.len()));
             if random.one_in(8) {
@@ -121,11 +121,16 @@ fn op(random: &mut Random, present: &Config, permits: &mut Vec<usize>, granted: 
             window: [present.window, Window::count(2)][random.below(2)],
             min_calls: 1,
             consecutive_failures: None,
+            // A call that loses the race for a probe may leave its lease behind, so the leases are equal.
+            probe_lease: present.probe_lease,
             ..config(random)
         }),
         36 | 37 => Op::Snapshot,
         38 => [Op::State, Op::IsAvailable][random.below(2)],
         39 => [Op::Config, Op::Stale][random.below(2)],
+        40 | 41 => Op::Resume,
+        // Over at once: a probe is let in, with no clock that has to move.
+        42 | 43 => Op::ForceOpen(Some(Duration::ZERO)),
         _ => {
             *granted += 1;
             permits.push(*granted);
@@ -147,8 +152,7 @@ fn report(random: &mut Random) -> Report {
     Report {
         outcome: outcomes[random.below(7)],
         elapsed: random.one_in(4).then_some(WAIT),
-        // Zero lets a probe in at once, with no clock that has to move.
-        retry_after: random.one_in(2).then_some(Duration::ZERO),
+        retry_after: random.one_in(4).then_some(WAIT * 3),
         label: None,
     }
 }

@@ -14,6 +14,9 @@ use cutout::{
 /// The reason given with every operator action.
 pub(crate) const REASON: &str = "drill";
 
+/// What both draw their jitter from.
+const SEED: u64 = 7;
+
 /// How many transitions [`Breaker::log`] keeps.
 const LOG: usize = 64;
 
@@ -52,7 +55,7 @@ macro_rules! settle {
 impl Lockstep {
     /// Both built by `config` at the clock's present time, with a log or without.
     pub(crate) fn new(config: Config, clock: &ManualClock, log: bool) -> Result<Self, ConfigError> {
-        let model = Model::new(config, clock.now());
+        let model = Model::new(config, clock.now()).map(|model| model.jitter_seed(SEED));
         Self::build(config, clock, log, None, model)
     }
 
@@ -64,6 +67,7 @@ impl Lockstep {
         snapshot: &Snapshot,
     ) -> Result<Self, ConfigError> {
         let model = Model::restore(config, snapshot, clock.now(), clock.unix_time());
+        let model = model.map(|model| model.jitter_seed(SEED));
         Self::build(config, clock, log, Some(snapshot), model)
     }
 
@@ -79,6 +83,7 @@ impl Lockstep {
         let mut builder = Breaker::builder()
             .config(config)
             .log(log)
+            .jitter_seed(SEED)
             .clock(clock.clone())
             .listener(move |event| listener.lock().unwrap().push(event.clone()));
         if let Some(snapshot) = snapshot {
@@ -242,6 +247,14 @@ impl Lockstep {
         self.model.observe_only(REASON, self.now());
         self.breaker.observe_only(REASON);
         self.compare();
+    }
+
+    /// Operator: goes back to what was before the operator's actions.
+    pub(crate) fn resume(&mut self) -> bool {
+        let resumed = self.model.resume(REASON, self.now());
+        assert_eq!(self.breaker.resume(REASON), resumed, "resume");
+        self.compare();
+        resumed
     }
 
     /// Replaces the config, if it is legal.

@@ -25,7 +25,7 @@
 //! | `f`, `f*5` | a call that fails at once; five of them |
 //! | `s~3s`, `f@7s` | a call that took 3 s; a failure whose upstream asks for 7 s |
 //! | `+5s -5s wall+5s wall-5s` | move the clock, or the wall clock alone |
-//! | `force force=5s close disable observe` | operator actions |
+//! | `force force=5s close disable observe resume` | operator actions |
 //! | `C=3` | reconfigure |
 //! | `save restore` | take a snapshot; go on in a new breaker made from it |
 //! | `[ … ]*5` | five times over |
@@ -129,6 +129,9 @@ impl<'a> Replay<'a> {
             "close" => lockstep.close(),
             "disable" => lockstep.disable(),
             "observe" => lockstep.observe_only(),
+            "resume" => {
+                lockstep.resume();
+            }
             "save" => self.saved = Some(lockstep.snapshot()),
             "restore" => {
                 let saved = self.saved.as_ref().expect("a saved snapshot");

@@ -6,13 +6,25 @@ replays! {
     an_ignored_probe_frees_its_slot:
         "H=2 S=2: f +10s a1 a2 s(1) i(2) a3 => admitted s(3) => closed";
     lost_probes_are_reclaimed_when_the_newest_lease_has_run_out:
-        "H=2 L=5s: f +10s a1 a2 a => rejected +5s a3 => admitted => generation=3 => out=1 s(1) => stale";
+        "H=2 L=5s: f +10s a1 a2 a => rejected +5s a3 => admitted => generation=3 => out=1 s(1) => closed s(2) => stale";
     a_reclaim_waits_for_the_newest_lease:
         "H=2 L=5s: f +10s a1 +3s a2 +2s a => rejected +3s a => admitted => generation=3";
     a_reclaim_keeps_the_passed_probes:
         "H=1 S=2 L=5s: f +10s s => passed=1 a1 +5s a2 => passed=1 s(2) => closed";
     a_late_probe_counts_while_no_one_has_reclaimed_it:
         "L=5s: f +10s a1 +1d s(1) => closed";
+    a_probe_that_outlasts_its_lease_closes_the_breaker_when_it_comes_back_well:
+        "L=60s: f +10s a1 +60s a2 => admitted +30s s(1) => closed s(2) => stale";
+    late_probes_of_one_period_are_counted_together:
+        "S=3 L=60s: f +10s a1 +60s a2 +60s a3 s(1) => passed=1 s(2) => passed=2 s(3) => closed";
+    a_late_probe_counts_however_many_leases_were_lost_since:
+        "L=5s: f +10s a1 [ +5s a => admitted ]*1000 s(1) => closed";
+    a_late_probe_that_fails_opens_again:
+        "L=5s: f +10s a1 +5s a2 f(1) => reopened => cause=ProbeFailed s(2) => stale";
+    a_late_probe_frees_no_slot:
+        "H=1 S=3 L=5s: f +10s a1 +5s a2 s(1) => recorded => passed=1 => out=1 a => rejected i(2) => out=0";
+    a_late_probe_without_a_verdict_is_counted_as_such:
+        "I=2 L=5s: f +10s a1 +5s a2 d(1) => ignored => out=1 i(2) => reopened => cause=ProbesInconclusive";
     dropped_probes_free_their_slots:
         "H=4 S=4: f +10s a1 a2 a3 a4 s(1) s(2) d(3) d(4) a5 => admitted a6 => admitted a7 => admitted a8 => admitted a9 => rejected";
     an_ignored_probe_is_no_success:
@@ -37,8 +49,10 @@ replays! {
         "I=16: f +10s i*15 => half-open i => open => cause=ProbesInconclusive";
     a_thousand_ignored_probes_reopen_it:
         "I=16: f [ +10s i*1000 => open ]*10";
-    inconclusive_probes_do_not_lengthen_the_wait:
-        "I=2 O=10s*2..80s: f +10s f => left=20s +20s i*2 => left=20s => attempt=1 +20s f => left=40s";
+    probes_without_a_verdict_lengthen_the_wait_as_failed_ones_do:
+        "I=2 O=10s*2..1h: f +10s i*2 => left=20s => attempt=1 +20s f => left=40s +40s i*2 => left=80s => attempt=3";
+    an_upstream_that_never_gives_a_verdict_is_probed_ever_more_seldom:
+        "I=16 O=1s*2..1h: f [ +1h i*16 => open ]*5 => attempt=5 => left=32s";
     inconclusive_probes_of_lost_leases_stay_counted:
         "I=2 L=5s: f +10s i a1 +5s d => reopened => cause=ProbesInconclusive";
     without_a_lease_a_probe_keeps_its_slot:

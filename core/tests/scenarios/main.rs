@@ -7,13 +7,14 @@ mod lockstep;
 #[path = "../replay/mod.rs"]
 mod replay;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, Evidence, ManualClock, OpenWait, Outcome, Report,
-    Settled, SlowRule, Snapshot, State, Window,
+    Breaker, CallError, Cause, Clock, Config, Evidence, ManualClock, OpenWait, Settled, SlowRule,
+    Snapshot, State, Window,
 };
 
 use replay::replay;

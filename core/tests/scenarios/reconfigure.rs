@@ -23,6 +23,8 @@ replays! {
         "H=3 S=3: f +10s s*2 S=1 => half-open s => closed";
     a_new_lease_holds_for_the_next_probe:
         "H=2 L=none: f +10s a1 L=5s +1y a2 +5s a => rejected force=1s +1s a3 a4 +5s a => admitted";
+    a_slow_rule_set_while_a_probe_is_out_judges_it:
+        "O=10s: f +10s a1 SLOW=50s/1 +59s s(1) => reopened => cause=ProbeSlow";
     a_slow_rule_set_later_measures_later_calls:
         "R=1: a1 SLOW=1s/1 a2 +1s s(1) => recorded s(2) => recorded SLOW=1s/0.5 s~1s => tripped";
 }

@@ -15,6 +15,12 @@ replays! {
         "O=10s: f +10s a1 save restore => half-open => out=0 a => admitted";
     the_window_is_restored:
         "M=3: f*2 save restore => samples=2 f => open";
+    a_window_is_restored_for_an_hour:
+        "R=none C=5: f*4 save wall+1h restore => samples=4 f => open";
+    a_window_of_five_days_ago_is_not_restored:
+        "R=none C=5: f*4 save wall+5d restore => closed => samples=0 f => closed";
+    a_window_whose_age_is_not_known_is_restored:
+        "R=none C=5: f*4 save wall-1d restore => samples=4";
     a_window_of_another_size_is_not_restored:
         "M=3: f*2 save W=9 restore => closed => samples=0";
     the_growth_of_the_wait_is_restored:
@@ -25,6 +31,10 @@ replays! {
         "O=10s: force save wall+1y restore => forced-open a => rejected";
     a_forced_opening_with_an_end_is_restored:
         "O=10s: force=99s save wall+9s restore => forced-open => left=90s";
+    the_growth_of_the_wait_is_restored_while_an_operator_rules:
+        "O=10s*2..80s: f +10s f => attempt=1 force=1h save wall+1h restore => half-open => attempt=1 f => left=40s";
+    what_an_operator_has_interrupted_is_restored:
+        "O=10s: f +3s disable save wall+2s restore => disabled resume => open => left=5s => cause=FailureRatio";
     disabled_is_restored:
         "C=1: disable save restore => disabled f => ignored";
 }
@@ -38,6 +48,7 @@ fn a_snapshot_of_nonsense_is_made_sense_of() {
         cause: Some(Cause::WaitElapsed),
         remaining: None,
         attempt: u32::MAX,
+        interrupted: None,
         probes_out: u32::MAX,
         probes_passed: u32::MAX,
         probes_inconclusive: u32::MAX,

@@ -50,7 +50,9 @@ replays! {
     what_a_restart_took_too_long_for_is_gone:
         "W=10s/5 M=4: f f +4s f save wall+6s restore => samples=1 wall+1min => samples=1";
     a_run_goes_on_after_a_restart:
-        "W=10s/5 R=none C=3: f f save wall+1min restore f => tripped";
+        "W=10s/5 R=none C=3: f f save wall+1h restore f => tripped";
+    a_run_is_forgotten_when_the_snapshot_is_too_old:
+        "W=10s/5 R=none C=3: f f save wall+1h wall+1ns restore f => recorded f => recorded f => tripped";
     calls_that_hang_open_the_breaker:
         "W=10s/5 M=3 R=0.5 HUNG=8s: a1 a2 a3 +8s => closed +1s a => rejected => open => cause=FailureRatio";
     they_do_so_by_a_count_window_too:

@@ -20,15 +20,33 @@ replays! {
     a_factor_of_one_does_not_grow:
         "O=7s*1..30s: f [ => left=7s +7s f ]*20";
     growth_saturates:
-        "O=1s*10..max: f [ +1s f@1s ]*30 +1s f => left=max => attempt=31 +500y => open";
+        "O=1s*1e8..max: f +1s f => left=100000000s +100000000s f => left=max => attempt=2 +500y => open";
     a_huge_factor_saturates:
-        "O=1ns*1e300..1h: f +1us f => left=1h +1h f => left=1h";
-    the_upstream_may_set_the_wait:
-        "O=10s: f@99s => left=99s +99s f@3s => left=3s +3s f => left=10s";
-    the_upstream_may_ask_for_no_wait:
-        "O=10s: f@0s => half-open a => admitted";
+        "O=1ns*1e300..1h: f +1s f => left=1h +1h f => left=1h";
+    a_wait_of_many_years_ends:
+        "O=36y: f +36y => half-open O=400y a1 f(1) => open => left=400y +400y => half-open";
+    a_forced_opening_of_many_years_ends:
+        "R=1: force=100y +100y => half-open";
+    a_lease_of_many_years_ends:
+        "L=100y: f +10s a1 +100y => half-open a => admitted";
+    the_end_of_a_wait_of_minutes_is_rounded_up_to_a_millisecond:
+        "O=4min: +1us f => left=4min O=5min +4min f => left=300000999us";
+    the_longest_waits_of_each_grain_end_when_they_should:
+        "O=268435454us: +1us f => left=268435454us O=268435455us +268435454us f => left=268435545us O=268435454ms +268435545us f => left=268435454ms";
+    a_lease_ends_within_139_years_or_never:
+        "O=10s L=4398046501102ms: f +10s a => admitted +4398046501102ms a => admitted L=4398046511103ms force=1ns +1ms a => admitted +400y a => rejected";
+    the_upstream_may_ask_for_a_longer_wait_and_not_for_a_shorter_one:
+        "O=10s: f@99s => left=99s +99s f@3s => left=10s +10s f@0s => left=10s a => rejected";
+    what_the_upstream_asks_for_is_compared_with_the_wait_as_it_has_grown:
+        "O=10s*2..80s: f +10s f@19s => left=20s +20s f@41s => left=41s +41s f@0s => left=80s +80s f@99s => left=99s";
+    jitter_does_not_shorten_what_the_upstream_asks_for:
+        "O=10s J=100: f@10s => left=10s +10s f@11s => left=11s";
     an_endless_retry_after_never_ends:
         "O=10s: f@max => left=max +500y => open";
+    the_growth_of_the_wait_outlasts_a_forced_opening:
+        "O=10s*2..1h: f +10s f +20s f +40s f => left=80s => attempt=3 force=5s => attempt=3 +5s f => left=160s => attempt=4";
+    a_close_starts_the_growth_over:
+        "O=10s*2..1h: f +10s f +20s f => attempt=2 force=5s close => attempt=0 f => left=10s";
     an_action_by_an_operator_starts_the_wait_over:
         "O=10s: f +9s force close f => left=10s +9999ms => open +1ms => half-open";
     a_forced_opening_ends_half_open:
@@ -133,11 +151,19 @@ fn a_million_reopenings_saturate() {
         .clock(clock.clone())
         .build()
         .unwrap();
-    let at_once = Report::from(Outcome::Failure).retry_after(Duration::ZERO);
-    breaker.allow().unwrap().done(at_once);
+    let short = Config {
+        open_wait: OpenWait::fixed(Duration::from_micros(1)),
+        ..breaker.config()
+    };
+    let growing = breaker.config();
+    breaker.reconfigure(short).unwrap();
+    breaker.allow().unwrap().failure();
     for _ in 0..1_000_000 {
-        assert_eq!(breaker.allow().unwrap().done(at_once), Settled::Reopened);
+        clock.advance(Duration::from_micros(1));
+        assert_eq!(breaker.allow().unwrap().failure(), Settled::Reopened);
     }
+    breaker.reconfigure(growing).unwrap();
+    clock.advance(Duration::from_micros(1));
     breaker.allow().unwrap().failure();
     assert_eq!(breaker.snapshot().attempt, 127);
     let rejected = breaker.allow().unwrap_err();
@@ -146,21 +172,48 @@ fn a_million_reopenings_saturate() {
     assert_eq!(breaker.state(), State::Open);
 }
 
+/// The waits of so many breakers, each of which trips once at the same reading of its clock.
+fn first_waits(breakers: u64, wait: OpenWait, seed: impl Fn(u64) -> Option<u64>) -> Vec<Duration> {
+    let waits = (0..breakers).map(|number| {
+        let mut builder = Breaker::builder()
+            .consecutive_failures(1)
+            .open_wait(wait)
+            .clock(ManualClock::new());
+        if let Some(seed) = seed(number) {
+            builder = builder.jitter_seed(seed);
+        }
+        let breaker = builder.build().unwrap();
+        breaker.allow().unwrap().failure();
+        breaker.snapshot().remaining.unwrap()
+    });
+    waits.collect()
+}
+
+#[test]
+fn breakers_built_together_draw_their_jitter_independently() {
+    let wait = OpenWait::fixed(Duration::from_secs(100)).jitter_percent(100);
+    let mut tenths = BTreeMap::new();
+    for wait in first_waits(1000, wait, |_| None) {
+        *tenths.entry(wait.as_millis() / 100).or_insert(0) += 1;
+    }
+    // Of a thousand draws from a thousand values 632 differ on average.
+    assert!(tenths.len() > 500, "{} different waits", tenths.len());
+    let most = tenths.values().max().unwrap();
+    assert!(*most < 12, "{most} breakers wait alike");
+}
+
+#[test]
+fn breakers_of_one_jitter_seed_draw_the_same_waits() {
+    let wait = OpenWait::fixed(Duration::from_secs(100)).jitter_percent(100);
+    let same = first_waits(10, wait, |_| Some(42));
+    assert!(same.iter().all(|wait| *wait == same[0]), "{same:?}");
+    assert_ne!(first_waits(1, wait, |_| Some(43))[0], same[0]);
+}
+
 #[test]
 fn jitter_shortens_a_wait_by_at_most_its_percentage() {
-    let mut waits = Vec::new();
-    for start in 0..200 {
-        let clock = ManualClock::new();
-        clock.set(Duration::from_nanos(start));
-        let breaker = Breaker::builder()
-            .consecutive_failures(1)
-            .open_wait(OpenWait::fixed(Duration::from_secs(10)).jitter_percent(40))
-            .clock(clock)
-            .build()
-            .unwrap();
-        breaker.allow().unwrap().failure();
-        waits.push(breaker.snapshot().remaining.unwrap());
-    }
+    let wait = OpenWait::fixed(Duration::from_secs(10)).jitter_percent(40);
+    let mut waits = first_waits(200, wait, Some);
     waits.sort();
     assert!(waits[0] >= Duration::from_secs(6), "{:?}", waits[0]);
     assert!(waits[199] <= Duration::from_secs(10) + Duration::from_micros(1));

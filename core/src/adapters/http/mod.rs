@@ -15,16 +15,16 @@
 //! let breaker = Breaker::builder().consecutive_failures(1).build()?;
 //! let permit = breaker.allow().unwrap();
 //! // ... the upstream answers:
-//! let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static("7"))]);
+//! let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static("90"))]);
 //! let report = HttpStatus::new().report(StatusCode::TOO_MANY_REQUESTS, &headers);
 //! assert_eq!(report.outcome, Outcome::Failure);
 //! permit.done(report);
 //!
 //! let rejected = breaker.allow().unwrap_err();
-//! assert!(rejected.retry_after() <= Some(Duration::from_secs(7)));
+//! assert!(rejected.retry_after() > Some(Duration::from_secs(60)));
 //! let answer: http::Response<String> = rejected.into();
 //! assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
-//! assert_eq!(answer.headers()[RETRY_AFTER], "7");
+//! assert_eq!(answer.headers()[RETRY_AFTER], "90");
 //! # Ok::<(), cutout::ConfigError>(())
 //! ```
 

@@ -15,7 +15,7 @@ use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::event::Event;
 use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
-use crate::contract::snapshot::{Bucket, Snapshot};
+use crate::contract::snapshot::{Bucket, Interrupted, Snapshot};
 use crate::contract::state::{Cause, State};
 
 record!(Config {
@@ -324,6 +324,13 @@ record!(Evidence [grows] {
     operator: Option<OperatorAction> = None,
 });
 
+record!(Interrupted [grows] {
+        state: State,
+        cause: Option<Cause> = None,
+        remaining: Option<Span> = None,
+    }
+);
+
 // The version rises when a release that knows only the one before would take something in it for something else. A
 // field more is no reason: it is passed over.
 record!(Snapshot [grows], version 1 {
@@ -332,6 +339,7 @@ record!(Snapshot [grows], version 1 {
     cause: Option<Cause> = None,
     remaining: Option<Span> = None,
     attempt: u32,
+    interrupted: Option<Interrupted> = None,
     probes_out: u32,
     probes_passed: u32,
     probes_inconclusive: u32,

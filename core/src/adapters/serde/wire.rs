@@ -17,7 +17,7 @@ use super::duration;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
-use crate::contract::snapshot::Bucket;
+use crate::contract::snapshot::{Bucket, Interrupted};
 use crate::contract::state::{Cause, State};
 
 /// The form in which a `T` is written.
@@ -60,6 +60,7 @@ plain!(
     Trip,
     OperatorAction,
     Threshold,
+    Interrupted,
     Vec<Sample>,
     Vec<Bucket>
 );

@@ -1,0 +1,173 @@
+//! How the word holds the end of a wait.
+
+use crate::contract::deadline::Deadline;
+use crate::engine::field::Field;
+
+/// The deadline of a wait, as it is written down: its lowest digits in the word, and in a
+/// cell beside it roughly when the wait began, which tells the digits above.
+///
+/// The word has room for a grain and 29 binary digits. A wait of up to 268 s is counted
+/// in microseconds, one of up to 74 h in milliseconds, then in seconds, and from 8 years on in
+/// thousands of them: the end of a wait is rounded up by less than a 250,000th of it.
+///
+/// The digits come round again after twice the longest wait of their grain. So they tell one
+/// deadline as long as whoever wrote it down did not sleep for 268 s or longer between its look
+/// at the clock and the change of the word. Should that happen, and another thread try to open the same
+/// generation meanwhile, the breaker stays open for too long, by 537 s at most (in microseconds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// What goes into the word.
+    pub(crate) digits: u64,
+    /// What goes into the cell.
+    pub(crate) began: u64,
+}
+
+const LOW: Field = Field::lowest(29);
+const GRAIN: Field = LOW.above(2);
+
+/// How many grains a wait may take at most: half of what the digits can count, less what rounding adds.
+const MOST: u64 = (1 << 28) - 2;
+
+/// Microseconds in each grain.
+const GRAINS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
+
+/// The unit in which the begin of a wait is kept: 2^13 microseconds, so that 42 bits last for longer than a clock.
+const UNIT: u32 = 13;
+
+impl Wait {
+    /// Bits of the digits, which the breaker's word has room for.
+    pub(crate) const BITS: u32 = 31;
+
+    /// A wait that never ends: more of the largest grain than a clock can reach.
+    pub(crate) const ENDLESS: Self = Self {
+        digits: GRAIN.max() << 29 | LOW.max(),
+        began: 0,
+    };
+
+    /// A wait of so many nanoseconds from `now`.
+    pub(crate) fn of(now: u64, wait: u64) -> Self {
+        let micros = Deadline::after(now, wait).micros();
+        let micros_long = wait.div_ceil(1000);
+        let grain = GRAINS
+            .iter()
+            .position(|grain| micros_long.div_ceil(*grain) <= MOST);
+        let grain = grain.expect("the largest grain is large enough for 64 bits");
+        let grains = micros.div_ceil(GRAINS[grain]);
+        if Self::deadline_of(grain as u64, grains) == Deadline::NEVER {
+            return Self::ENDLESS;
+        }
+        Self {
+            digits: GRAIN.put(grain as u64) | LOW.put(grains & LOW.max()),
+            began: (now / 1000) >> UNIT,
+        }
+    }
+
+    /// When the wait is over of which the word holds these digits, and which began in
+    /// this unit of time or a little before.
+    #[inline]
+    pub(crate) fn deadline(digits: u64, began: u64) -> Deadline {
+        if digits == Self::ENDLESS.digits {
+            return Deadline::NEVER;
+        }
+        let begun_by = (began + 1) << UNIT;
+        let grain = GRAIN.get(digits);
+        // Each grain by itself, so that the divisions are by constants.
+        let begun_by = match grain {
+            0 => begun_by,
+            1 => begun_by / GRAINS[1],
+            2 => begun_by / GRAINS[2],
+            _ => begun_by / GRAINS[3],
+        };
+        // The last number of these digits that is no further ahead than a wait may be.
+        let last = begun_by + (1 << 28);
+        let back = last.wrapping_sub(digits) & LOW.max();
+        // A deadline within the first minutes may have nothing so far back.
+        Self::deadline_of(grain, last.saturating_sub(back))
+    }
+
+    #[inline]
+    fn deadline_of(grain: u64, grains: u64) -> Deadline {
+        let micros = match grain {
+            0 => grains,
+            1 => grains.saturating_mul(GRAINS[1]),
+            2 => grains.saturating_mul(GRAINS[2]),
+            _ => grains.saturating_mul(GRAINS[3]),
+        };
+        Deadline::from_micros(micros)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits and readings of every order of magnitude, and the bounds of each grain.
+    fn lengths() -> impl Iterator<Item = u64> {
+        let powers = (0..64).map(|power| 1_u64 << power);
+        let bounds = GRAINS
+            .into_iter()
+            .map(|grain| grain.saturating_mul(MOST * 1000));
+        powers
+            .chain(bounds)
+            .flat_map(|length| [length.saturating_sub(1), length, length.saturating_add(1)])
+            .chain([0, u64::MAX])
+    }
+
+    #[test]
+    fn a_deadline_is_what_was_written_down_and_never_early() {
+        for now in lengths() {
+            for wait in lengths() {
+                let written = Wait::of(now, wait);
+                let deadline = Wait::deadline(written.digits, written.began);
+                let exact = Deadline::after(now, wait);
+                assert!(deadline >= exact, "{now} + {wait}: {deadline:?}");
+                if deadline == Deadline::NEVER {
+                    let end = u128::from(now) + u128::from(wait);
+                    assert!(
+                        end + end / 250_000 >= u128::from(u64::MAX) - 1000,
+                        "{now} + {wait}"
+                    );
+                    continue;
+                }
+                let late = deadline.micros() - exact.micros();
+                assert!(
+                    late <= wait / 1000 / 250_000 + 1,
+                    "{now} + {wait}: late by {late}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_stays_what_it_was_when_others_begin_later() {
+        let second = 1_000_000_000;
+        for now in lengths().filter(|now| *now < u64::MAX / 2) {
+            for wait in [0, 1, 5_000_000, second, 268 * second, 300 * second] {
+                let written = Wait::of(now, wait);
+                let later = Wait::of(now + 260 * second, wait);
+                assert_eq!(
+                    Wait::deadline(written.digits, later.began),
+                    Wait::deadline(written.digits, written.began),
+                    "{now} + {wait}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn waits_of_seconds_end_to_the_microsecond() {
+        let deadline = |now, wait| {
+            let Wait { digits, began } = Wait::of(now, wait);
+            Wait::deadline(digits, began)
+        };
+        assert_eq!(deadline(1, 5_000_000), Deadline::from_micros(5_001));
+        assert_eq!(
+            deadline(7_000, 268_000_000_000),
+            Deadline::from_micros(268_000_007)
+        );
+        assert_eq!(
+            deadline(7_000_000, 300_000_000_000),
+            Deadline::from_micros(300_007_000)
+        );
+    }
+}
