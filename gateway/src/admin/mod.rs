@@ -39,14 +39,19 @@
 //!     "limits": {"min_calls": 10, "failure_ratio": 0.5, "timeout_ratio": null, "slow_ratio": null,
 //!                "slow_call_ms": null, "consecutive_failures": null, "open_wait_ms": 30000, "open_wait_max_ms": 300000},
 //!     "in_flight": 2, "max_in_flight": 256,
-//!     "totals": {"calls": 10, "successes": 7, "failures": 2, "timeouts": 1, "ignored": 0, "rejected": 4, "retries": 3},
+//!     "totals": {"calls": 10, "successes": 7, "answered": 0, "failures": 2, "timeouts": 1, "ignored": 0, "rejected": 4,
+//!                "retries": 3},
 //!     "stale": 0
 //!   }],
 //!   "routes": [{
 //!     "model": "chat",
 //!     "queue": [{"provider": "deepseek", "model": "deepseek-chat", "breaker": "deepseek",
-//!                "answered": 48}],         // requests of this route in the last minute
-//!     "canary": {"provider": "new", "model": "chat", "breaker": "new", "answered": 3, "share": 0.05},   // or null
+//!                "answered": 48,           // requests of this route in the last minute
+//!                // null, or why the target is left out; or "credit spent". What may be a key is masked.
+//!                "suspended": {"cause": "key refused", "status": 401, "text": "Incorrect API key provided: [masked]",
+//!                              "since_ms": 1790000010000, "remaining_ms": 540000}}],
+//!     "canary": {"provider": "new", "model": "chat", "breaker": "new", "answered": 3, "suspended": null,
+//!                "share": 0.05},   // or null
 //!     "recent": {"requests": 52, "failed": 1}   // that ended in the last minute; those with an error not the client's, or half an answer
 //!   }],
 //!   "transitions": [{                   // the last 64, oldest first

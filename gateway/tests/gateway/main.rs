@@ -8,6 +8,7 @@ mod checks;
 mod doors;
 mod failover;
 mod fault;
+mod matrix;
 mod next;
 mod outcomes;
 mod passing;
