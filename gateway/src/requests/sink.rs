@@ -60,6 +60,8 @@ pub(super) struct Sink {
     /// The orders that have been followed.
     followed: u64,
     open: Option<Open>,
+    /// Lines that are not known to be written yet.
+    pending: u64,
     /// Whether the last line could not be written: said once, not for each line.
     is_failing: bool,
 }
@@ -79,6 +81,7 @@ impl Sink {
             wanted,
             followed: 0,
             open: None,
+            pending: 0,
             is_failing: false,
         }
     }
@@ -120,7 +123,8 @@ impl Sink {
         match result {
             Ok(()) => self.is_failing = false,
             Err(error) => {
-                self.wanted.failed.fetch_add(1, Relaxed);
+                self.wanted.failed.fetch_add(self.pending, Relaxed);
+                self.pending = 0;
                 // What is half written would run into the next line.
                 self.open = None;
                 if !self.is_failing {
@@ -134,6 +138,7 @@ impl Sink {
 
 impl Write for Sink {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.pending += 1;
         let result = self.line(line);
         self.note(result);
         Ok(line.len())
@@ -142,6 +147,7 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         let result = self.open.as_mut().map_or(Ok(()), Open::flush);
         self.note(result);
+        self.pending = 0;
         Ok(())
     }
 }

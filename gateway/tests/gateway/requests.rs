@@ -255,3 +255,31 @@ async fn a_log_that_cannot_be_written_is_refused_at_the_start_and_later_only_cou
         "no request waits or fails for it"
     );
 }
+
+/// A disk that is full.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn lines_that_cannot_be_written_are_counted_and_requests_go_on() {
+    let a = fake(Mood::Well).await;
+    let config =
+        provider("a", &a.url(), "") + &route("m", &["a"], "") + &log(Path::new("/dev/full"));
+    let rig = Rig::start(&config).await;
+    let lost = async || {
+        let metrics = rig.get("/metrics").await;
+        let name = "gateway_log_lines_lost_total{why=\"not_written\"} ";
+        let line = metrics
+            .text()
+            .lines()
+            .find_map(|line| line.strip_prefix(name));
+        line.map_or(0, |count| count.parse::<u64>().unwrap())
+    };
+    let counted = async {
+        for _ in 0..3 {
+            assert_eq!(rig.chat("m").await.status, 200);
+        }
+        while lost().await < 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, counted).await.expect("they are counted");
+}
