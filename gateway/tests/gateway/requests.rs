@@ -218,11 +218,14 @@ async fn a_log_that_is_moved_away_is_begun_anew() {
     std::fs::rename(&path, &old).unwrap();
     // Until it is noticed lines go on to the old file, and none is lost.
     let mut sent = 1;
-    while !path.exists() {
-        rig.chat("m").await;
-        sent += 1;
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let noticed = async {
+        while !path.exists() {
+            rig.chat("m").await;
+            sent += 1;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(SOON, noticed).await.expect("it is noticed");
     let both = || {
         let count = |path: &Path| {
             std::fs::read_to_string(path)
