@@ -10,6 +10,7 @@ pub mod judge;
 pub mod replay;
 pub mod report;
 pub mod search;
+mod shown;
 mod slow;
 pub mod timeline;
 mod trouble;

@@ -244,6 +244,13 @@ fn each_format_is_found_by_itself_and_says_when_how_long_what_and_where() {
                 ("2026-01-02T03:04:06.778Z", 250 * MS, Success, "b"),
             ],
         ),
+        // A request that no target was asked for, and one whose caller left.
+        (
+            "gateway",
+            r#"{"ts":"2026-01-02T03:04:05.678Z","duration_ms":0.4,"status":503,"route":"chat","target":null,"attempts":[]}
+{"ts":"2026-01-02T03:04:06Z","duration_ms":12.5,"status":null,"route":"chat","target":null,"attempts":[{"target":"a","status":null,"outcome":"abandoned","error":null,"duration_ms":12.25}]}"#,
+            &[("2026-01-02T03:04:06Z", 12_250_000, Ignored, "a")],
+        ),
         (
             "csv",
             "start_unix_s,duration_ms,status,key\n1401198648.263,1659,200,s1\n1401198649.5,,dns,s1\n",

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::{DemoCall, PATIENCE};
+use super::call::{DemoCall, PATIENCE};
 
 /// A trouble of the script.
 pub(super) struct Part {

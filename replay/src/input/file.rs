@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use super::format::{How, Name, detect};
+use super::options::{By, DAY, Options};
 use super::reading::{Reading, shown};
 use super::row::{Format, Row, Time};
 use super::sort::{Item, Sorter};
 use super::source::{Line, Lines, Progress, Source};
-use super::{By, DAY, Options, gcd};
 use cutout::Outcome;
 
 use crate::Error;
@@ -345,4 +345,9 @@ fn unknown(lines: &[&str]) -> String {
         "name it with --format, or its columns with --map"
     };
     format!("is in no format that is known; {hint}. It begins with: {first}")
+}
+
+/// What both are multiples of.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -2,6 +2,7 @@
 
 mod file;
 mod format;
+mod options;
 mod pairs;
 mod reading;
 mod row;
@@ -11,83 +12,19 @@ mod stamp;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::time::Duration;
 
-use jiff::tz::TimeZone;
-
+use crate::Error;
 use crate::call::{Call, Keys};
-use crate::verdict::Verdicts;
-use crate::{Error, Slow};
 
-use self::file::{Counts, File};
+use self::file::{Counts, File, gcd};
 use self::pairs::Pairs;
 use self::sort::Item;
 
 pub use format::{Map, Name as FormatName};
+pub use options::{By, Options};
 pub use reading::{InputRead, Reading};
 pub use source::{Progress, Source};
 pub use stamp::Unit;
-
-/// What calls are told apart by: each gets a breaker of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// Nothing: one breaker is for all.
-    #[default]
-    Nothing,
-    /// The upstream, as the format has it: a service, a server, a target, the column `key`.
-    Upstream,
-    /// The host that was asked for.
-    Host,
-    /// The path, without its query.
-    Path,
-}
-
-/// How logs are to be read.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The format; found by itself where it is not given.
-    pub format: Option<FormatName>,
-    /// Which columns are what, for CSV and JSON lines.
-    pub map: Option<Map>,
-    /// What calls are told apart by.
-    pub by: By,
-    /// The zone of stamps that have none of their own.
-    pub zone: TimeZone,
-    /// Whether each attempt of a list of them is a call.
-    pub attempts: bool,
-    /// What statuses mean.
-    pub verdicts: Verdicts,
-    /// How long a call may take before one would rather not have made it.
-    pub slow: Slow,
-    /// Whether breakers are told that such a call timed out, as if its caller had given up.
-    pub slow_is_timeout: bool,
-    /// By how much lines may be out of order.
-    pub within: Duration,
-    /// The most keys that there may be.
-    pub max_keys: usize,
-    /// The present, in nanoseconds since the epoch: what lies a day beyond it is not believed.
-    pub now: i64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            format: None,
-            map: None,
-            by: By::Nothing,
-            zone: TimeZone::UTC,
-            attempts: false,
-            verdicts: Verdicts::default(),
-            slow: Slow::default(),
-            slow_is_timeout: false,
-            within: Duration::from_secs(600),
-            max_keys: 10_000,
-            now: i64::MAX - DAY,
-        }
-    }
-}
-
-const DAY: i64 = 86_400_000_000_000;
 
 /// Reads logs call by call, in the order of their starts, in bounded memory.
 #[derive(Debug)]
@@ -225,10 +162,6 @@ fn note(
     reading.first_ns.get_or_insert(call.start);
     reading.last_ns = reading.last_ns.max(Some(call.end()));
     calls.push(call);
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A time as people write it: seconds since the epoch, or RFC 3339.

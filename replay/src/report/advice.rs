@@ -3,8 +3,8 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::picture::scatter;
-use super::terminal::grouped;
 use crate::search::{Advice, Numbers};
+use crate::shown::grouped;
 
 pub(super) fn section(advice: &Advice) -> Markup {
     html! {

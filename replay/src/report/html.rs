@@ -4,8 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plotters::style::RGBColor;
 
 use super::picture::{self, timeline};
-use super::terminal::{answer, grouped, ranged, span, time};
+use super::terminal::{answer, ranged};
 use super::{ConfigRow, Report};
+use crate::shown::{grouped, span, time};
 
 /// The page: for light and dark, and for print. It holds no line of a log, and no query string.
 pub fn page(report: &Report) -> String {

@@ -1,15 +1,13 @@
 //! The result for a terminal.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
-use comfy_table::presets::ASCII_MARKDOWN;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
-use jiff::Timestamp;
-
-use super::{ConfigRow, Ranged, Report};
+use super::{Ranged, Report};
 use crate::input::Reading;
 use crate::judge::Answer;
+use crate::shown::{grouped, span, time};
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// What was read, in a few lines.
 pub fn reading(reading: &Reading) -> String {
@@ -147,13 +145,6 @@ pub fn tables(report: &Report) -> String {
     text
 }
 
-impl ConfigRow {
-    /// How long breakers were other than closed, in nanoseconds.
-    pub fn not_closed_ns(&self) -> u64 {
-        self.states_ns.values().sum()
-    }
-}
-
 /// What a config did about a trouble: when it opened, when it closed.
 pub(super) fn answer(answer: &Answer) -> (String, String) {
     if answer.missed {
@@ -188,68 +179,4 @@ pub(super) fn ranged(of: Ranged, show: fn(u64) -> String) -> String {
         return show(of.value);
     }
     format!("{} ({} to {})", show(of.value), show(of.min), show(of.max))
-}
-
-/// `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A time to the second, in UTC.
-pub(crate) fn time(nanos: i64) -> String {
-    let time = Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default();
-    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
-}
-
-/// A length of time in three digits or so.
-pub(super) fn span(nanos: u64) -> String {
-    let duration = Duration::from_nanos(nanos);
-    let seconds = duration.as_secs();
-    match seconds {
-        0 => format!("{:.3} s", duration.as_secs_f64()),
-        1..60 => format!("{:.1} s", duration.as_secs_f64()),
-        60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        3_600..172_800 => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
-        _ => format!("{:.1} d", duration.as_secs_f64() / 86_400.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_lengths_read_well() {
-        assert_eq!(
-            [0, 999, 1_000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        let lengths = [
-            0,
-            250_000_000,
-            12_340_000_000,
-            90_000_000_000,
-            7_260_000_000_000,
-            400_000_000_000_000,
-        ];
-        assert_eq!(
-            lengths.map(span),
-            [
-                "0.000 s",
-                "0.250 s",
-                "12.3 s",
-                "1 min 30 s",
-                "2 h 01 min",
-                "4.6 d"
-            ]
-        );
-    }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Search, days};
+use super::subject::Search;
 use crate::call::Call;
 use crate::replay::{Order, Replay};
 
@@ -35,7 +35,7 @@ pub(super) fn false_trips(search: &Search<'_>, config: &cutout::Config) -> False
     let blocks = blocks(search);
     let calls: usize = blocks.iter().map(|block| block.len()).sum();
     let quiet = blocks.len() as u64 * BLOCK.unsigned_abs();
-    let quiet_days = days(quiet).max(1e-9);
+    let quiet_days = (quiet as f64 / 86_400e9).max(1e-9);
     let draws = if blocks.is_empty() {
         0
     } else {

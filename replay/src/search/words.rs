@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{Advice, Numbers, Search};
-use crate::report::terminal::{grouped, time};
+use super::advice::{Advice, Numbers};
+use super::subject::Search;
+use crate::shown::{grouped, time};
 
 /// Fewer bad calls than these in all troubles say little.
 const ENOUGH_BAD: u64 = 50;

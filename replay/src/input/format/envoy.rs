@@ -104,5 +104,5 @@ pub(super) fn side(cluster: &str, id: &str, authority: &str, request: &str) -> O
     } else {
         return None;
     };
-    (id.len() > 1).then(|| (side, super::hash(&[id, authority, request])))
+    (id.len() > 1).then(|| (side, super::text::hash(&[id, authority, request])))
 }

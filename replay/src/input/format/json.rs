@@ -84,6 +84,10 @@ fn gateway(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
     let whole = number(object.text("duration_ms"), Unit::Millis, NO_DURATION)?;
     let route = object.text("route").unwrap_or_default();
     let attempts = object.objects("attempts");
+    if attempts.is_empty() && object.has("attempts") {
+        // Refused by the gateway itself: no target was asked.
+        return Ok(());
+    }
     if attempts.is_empty() {
         let target = object.text("target").unwrap_or_default();
         let row = Row::new(
@@ -91,7 +95,7 @@ fn gateway(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
             Some(whole),
             code(object.text("status"))?,
         );
-        emit(row.upstream(&target).path(&route));
+        emit(row.upstream(&target).host(provider(&target)).path(&route));
         return Ok(());
     }
     let mut begin = 0;
@@ -116,10 +120,17 @@ fn gateway(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
             None => code(attempt.text("status"))?,
         };
         let row = Row::new(Time::Start(start + begin), Some(end - begin), status);
-        emit(row.upstream(&target).path(&route));
+        emit(row.upstream(&target).host(provider(&target)).path(&route));
         begin = end;
     }
     Ok(())
+}
+
+/// Of `provider/model` the provider, which has one breaker unless each of its models has.
+fn provider(target: &str) -> &str {
+    target
+        .split_once('/')
+        .map_or(target, |(provider, _)| provider)
 }
 
 /// The names of the fields are whoever's who configured it; these are the common ones.

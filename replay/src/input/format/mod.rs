@@ -13,7 +13,6 @@ mod table;
 mod text;
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::tz::TimeZone;
 
@@ -272,11 +271,4 @@ pub(super) fn detect(lines: &[&str], how: &How) -> Option<(Name, usize)> {
         }
     }
     best
-}
-
-/// What both ends of a call have in common.
-fn hash(parts: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    parts.hash(&mut hasher);
-    hasher.finish()
 }

@@ -78,7 +78,7 @@ fn read(span: &Object<'_>, service: &str, emit: Emit<'_>) -> Result<(), Why> {
         .path(super::text::path_of(&name));
     row.side = trace
         .zip(shared)
-        .map(|(trace, span)| (side, super::hash(&[&trace, &span])));
+        .map(|(trace, span)| (side, super::text::hash(&[&trace, &span])));
     emit(row);
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! How the fields of a text line are parted.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 /// Words parted by spaces, and what is left behind them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a>(&'a str);
@@ -88,6 +90,13 @@ pub(super) fn host_of(url: &str) -> &str {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let host = &rest[..end];
     host.rsplit_once('@').map_or(host, |(_, host)| host)
+}
+
+/// What both ends of a call have in common.
+pub(super) fn hash(parts: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
