@@ -57,6 +57,8 @@ trait Holder {
     }
 
     fn abandon(&self, token: Token, dropped: Dropped);
+
+    fn drop_permit(&self, token: Token);
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
@@ -68,6 +70,10 @@ impl<C: Clock> Holder for &Breaker<C> {
     fn abandon(&self, token: Token, dropped: Dropped) {
         Breaker::abandon(self, token, dropped);
     }
+
+    fn drop_permit(&self, token: Token) {
+        Breaker::drop_permit(self, token);
+    }
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
@@ -78,6 +84,10 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
 
     fn abandon(&self, token: Token, dropped: Dropped) {
         Breaker::abandon(self, token, dropped);
+    }
+
+    fn drop_permit(&self, token: Token) {
+        Breaker::drop_permit(self, token);
     }
 }
 
@@ -112,7 +122,7 @@ impl<H: Holder> Drop for Unsettled<H> {
     #[inline]
     fn drop(&mut self) {
         if let Some(breaker) = self.breaker.take() {
-            breaker.abandon(self.token, Dropped::here());
+            breaker.drop_permit(self.token);
         }
     }
 }

@@ -143,6 +143,14 @@ impl<C: Clock> Breaker<C> {
         Settled::Recorded
     }
 
+    /// Settles a permit that code around its call has dropped. Cold as a whole: the question whether the thread
+    /// panics is not part of a healthy call.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn drop_permit(&self, token: Token) {
+        self.abandon(token, Dropped::here());
+    }
+
     /// Settles a permit that was dropped.
     #[cold]
     pub(crate) fn abandon(&self, token: Token, dropped: Dropped) {

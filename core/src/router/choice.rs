@@ -7,7 +7,6 @@ use core::time::Duration;
 use super::target::Upstream;
 use crate::breaker::Breaker;
 use crate::breaker::permit::{OwnedPermit, Token};
-use crate::breaker::settle::Dropped;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 
@@ -136,7 +135,7 @@ impl<T, C: Clock> Drop for Choice<T, C> {
     #[inline]
     fn drop(&mut self) {
         if let Some(token) = self.token.take() {
-            self.call.0.breaker.abandon(token, Dropped::here());
+            self.call.0.breaker.drop_permit(token);
         }
     }
 }
