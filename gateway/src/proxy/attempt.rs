@@ -1,61 +1,20 @@
 //! One attempt at one provider: the request sent once, and the answer read.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, header};
 use http_body_util::Full;
-use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 
-use super::ask::Ask;
-use super::call::Due;
+use super::due::Due;
 use super::failed::{Failed, Limit};
 use super::reading::{Answer, begin, collect, first, kind, refusal, whole, why};
 use super::signs::Signs;
+use super::way::Way;
 use crate::dialect::Refusal;
-use crate::providers::{Endpoint, Target};
-
-/// What an attempt sends and whom it tells.
-#[derive(Debug)]
-pub(super) struct Way {
-    pub(super) endpoint: Endpoint,
-    pub(super) ask: Ask,
-    /// Where comments of providers go before the first content, for streams.
-    comments: Option<mpsc::Sender<Bytes>>,
-    /// How many upstream calls the request may make yet.
-    left: AtomicUsize,
-}
-
-impl Way {
-    pub(super) fn new(
-        endpoint: Endpoint,
-        ask: Ask,
-        comments: Option<mpsc::Sender<Bytes>>,
-        most: usize,
-    ) -> Self {
-        Self {
-            endpoint,
-            ask,
-            comments,
-            left: AtomicUsize::new(most),
-        }
-    }
-
-    /// Hands a provider's comment on, if the client can take it.
-    pub(super) fn comment(&self, comment: Bytes) {
-        if let Some(comments) = &self.comments {
-            // More of them at once say no more.
-            let _ = comments.try_send(comment);
-        }
-    }
-
-    /// How many upstream calls may be made yet.
-    pub(super) fn left(&self) -> usize {
-        self.left.load(Relaxed)
-    }
-}
+use crate::providers::Target;
 
 /// Sends the request and waits for the answer, or for the first content of a stream.
 ///

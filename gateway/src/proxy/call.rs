@@ -7,12 +7,14 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use cutout::router::Choice;
 use cutout::{Report, State};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{sleep, timeout_at};
 
-use super::attempt::{Way, attempt};
+use super::attempt::attempt;
+use super::due::Due;
 use super::failed::{Failed, Limit};
 use super::reading::Answer;
 use super::signs::Signs;
+use super::way::Way;
 use crate::providers::{InFlight, Target};
 use crate::requests::Record;
 
@@ -27,34 +29,6 @@ pub(super) struct Call {
     _slot: OwnedSemaphorePermit,
     _in_flight: InFlight,
 }
-
-/// The end of a limit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
-    pub(super) at: Instant,
-    limit: Limit,
-    after: Duration,
-}
-
-impl Due {
-    pub(super) fn in_time(limit: Limit, after: Duration) -> Self {
-        let now = Instant::now();
-        // A time that no clock can tell is as good as none.
-        let at = now.checked_add(after).unwrap_or(now + FOREVER);
-        Self { at, limit, after }
-    }
-
-    fn first(self, other: Self) -> Self {
-        if other.at < self.at { other } else { self }
-    }
-
-    /// That it has passed.
-    pub(super) fn passed(self) -> Failed {
-        Failed::TimedOut(self.limit, self.after)
-    }
-}
-
-const FOREVER: Duration = Duration::from_secs(1 << 30);
 
 impl Call {
     /// The call that a choice and a slot allow. `None`, and nothing is held, if there is no slot any more.

@@ -12,10 +12,11 @@ use bytes::Bytes;
 use cutout::router::{Attempts, Router};
 use http::StatusCode;
 
-use super::attempt::Way;
-use super::call::{Call, Due};
+use super::call::Call;
+use super::due::Due;
 use super::failed::{Failed, Limit};
 use super::reading::Answer;
+use super::way::Way;
 use crate::config::When;
 use crate::dialect::{ApiError, Tried};
 use crate::providers::{Route, Target, choose};

@@ -14,6 +14,7 @@
 mod ask;
 mod attempt;
 mod call;
+mod due;
 mod failed;
 mod failover;
 mod pour;
@@ -21,6 +22,7 @@ mod reading;
 mod respond;
 mod signs;
 mod waiting;
+mod way;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -38,9 +40,9 @@ use crate::gateway::Gateway;
 use crate::providers::{Endpoint, Route, Target};
 use crate::requests::Record;
 use ask::Ask;
-use attempt::Way;
 use failed::{Failed, Limit};
 use failover::Search;
+use way::Way;
 
 use pour::Pace;
 use respond::{REQUEST_ID, refuse, respond};

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
-use super::attempt::Way;
 use super::failed::{Failed, Limit, asked_wait};
 use super::signs::Signs;
+use super::way::Way;
 use crate::config::Limits;
 use crate::dialect::sse::{Said, Splitter, read};
 use crate::dialect::{Refusal, SHOULD_RETRY, headers};
