@@ -21,13 +21,13 @@ pub struct ApiError {
     /// What went wrong, and what to do about it.
     pub message: String,
     /// The provider's own words, in place of the four above.
-    pub words: Option<Map<String, Value>>,
+    pub words: Option<Box<Map<String, Value>>>,
     /// The wait to ask for.
     pub retry_after: Option<Duration>,
     /// Whether another try is useless, which keeps clients from making one unasked.
     pub is_final: bool,
     /// What was tried.
-    pub tried: Vec<Tried>,
+    pub tried: Box<[Tried]>,
 }
 
 /// One target that was tried or skipped.
@@ -53,7 +53,7 @@ impl ApiError {
             words: None,
             retry_after: None,
             is_final: false,
-            tried: Vec::new(),
+            tried: Box::default(),
         }
     }
 
@@ -88,7 +88,7 @@ impl ApiError {
     /// Gives the client the provider's own words. They stand alone: what was tried is told in a header.
     #[must_use]
     pub fn words(mut self, words: Map<String, Value>) -> Self {
-        self.words = Some(words);
+        self.words = Some(Box::new(words));
         self
     }
 

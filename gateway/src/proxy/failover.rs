@@ -33,6 +33,10 @@ pub(super) struct Found {
 }
 
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each request, and seldom the small one"
+)]
 pub(super) enum From {
     /// A provider.
     Call(Answer, Call),
@@ -267,7 +271,7 @@ impl Search {
     }
 
     fn telling(&self, mut error: ApiError) -> ApiError {
-        error.tried.clone_from(&self.tried);
+        error.tried = self.tried.as_slice().into();
         error
     }
 }
