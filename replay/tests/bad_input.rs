@@ -13,7 +13,7 @@ fn read(bytes: &[u8], options: Options) -> Result<(Vec<Call>, Keys, Reading), Er
     let mut input = Input::open(&[source], options, &Progress::default())?;
     let mut calls = Vec::new();
     while input.read(&mut calls, 1_000)? {}
-    let (reading, keys) = input.finish(false);
+    let (reading, keys) = input.finish();
     Ok((calls, keys, reading))
 }
 
@@ -129,6 +129,22 @@ fn a_call_beyond_the_bound_of_the_sort_is_counted_and_left_out() {
     let (calls, _, reading) = read(&csv(&rows), options).unwrap();
     assert_eq!((calls.len(), reading.skips()), (401, 1));
     assert!(calls.is_sorted_by_key(|call| call.start));
+}
+
+#[test]
+fn a_reading_that_is_stopped_gives_the_calls_of_all_lines_that_were_read() {
+    let rows: String = (0..5_000)
+        .map(|second| format!("{},5,200,a\n", 1_000_000_000 + second))
+        .collect();
+    let source = Source::Memory("log".into(), csv(&rows).into());
+    let mut input = Input::open(&[source], Options::default(), &Progress::default()).unwrap();
+    let mut calls = Vec::new();
+    assert!(input.read(&mut calls, 1).unwrap());
+    input.stop();
+    while input.read(&mut calls, 1_000).unwrap() {}
+    let (reading, _) = input.finish();
+    assert!(reading.stopped && calls.len() > 500 && calls.len() < 5_000);
+    assert_eq!(reading.lines, calls.len() as u64 + reading.not_calls);
 }
 
 #[test]

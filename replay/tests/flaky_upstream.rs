@@ -28,7 +28,7 @@ fn a_recorded_run_tells_the_trips_of_a_run_with_a_breaker_to_within_one_wait() {
     let mut input = Input::open(&[Source::File(path)], options, &Progress::default()).unwrap();
     let mut calls = Vec::new();
     while input.read(&mut calls, 1_000).unwrap() {}
-    let (reading, keys) = input.finish(false);
+    let (reading, keys) = input.finish();
     assert_eq!((reading.calls, reading.skips()), (722, 0));
     let mut run = Run::new(parse("flaky", CONFIG).unwrap(), Kept::default(), 1, 1).unwrap();
     run.feed(&calls);

@@ -10,7 +10,7 @@ fn read(text: &str, options: Options) -> (Vec<Call>, Keys, Reading) {
     let mut input = Input::open(&[source], options, &Progress::default()).unwrap();
     let mut calls = Vec::new();
     while input.read(&mut calls, 100).unwrap() {}
-    let (reading, keys) = input.finish(false);
+    let (reading, keys) = input.finish();
     (calls, keys, reading)
 }
 

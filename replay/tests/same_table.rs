@@ -91,7 +91,7 @@ fn table(format: &str, calls: &[Made]) -> String {
         more = input.read(&mut calls, 700).unwrap();
         run.feed(&calls);
     }
-    let (reading, keys) = input.finish(false);
+    let (reading, keys) = input.finish();
     assert_eq!(
         (reading.calls, reading.skips()),
         (calls.len() as u64, 0),

@@ -111,14 +111,17 @@ fn replay_logs(args: &Args, stop: &AtomicBool) -> Result<(Report, Option<Log>), 
     let read = thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let mut more = true;
-            while more && !stop.load(Relaxed) {
+            while more {
+                if stop.load(Relaxed) {
+                    input.stop();
+                }
                 let mut calls = Vec::with_capacity(BATCH);
                 more = input.read(&mut calls, BATCH)?;
                 if to.send(calls).is_err() {
                     break;
                 }
             }
-            Ok::<_, Error>(input.finish(more))
+            Ok::<_, Error>(input.finish())
         });
         for calls in from {
             run.feed(&calls);

@@ -167,6 +167,12 @@ impl File {
         }
     }
 
+    /// No further line is read.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.intake.settle_far();
+    }
+
     /// Reads one line.
     fn line(&mut self, index: usize, counts: &mut Counts<'_>) -> Result<(), Error> {
         let sampled = self.sample.pop_front();
@@ -187,8 +193,7 @@ impl File {
         self.number += 1;
         let (name, number) = (&self.name, self.number);
         if line == Line::End {
-            self.ended = true;
-            self.intake.settle_far();
+            self.end();
             return Ok(());
         }
         if line == Line::Whole && bytes.trim_ascii().is_empty() {

@@ -123,9 +123,16 @@ impl Input {
         &self.keys
     }
 
+    /// Reads no further line: what is left to [`read`](Self::read) are the calls of lines that were read.
+    pub fn stop(&mut self) {
+        self.reading.stopped = true;
+        for file in &mut self.files {
+            file.end();
+        }
+    }
+
     /// Ends the reading: what was read, and the keys.
-    pub fn finish(mut self, stopped: bool) -> (Reading, Keys) {
-        self.reading.stopped = stopped;
+    pub fn finish(self) -> (Reading, Keys) {
         (self.reading, self.keys)
     }
 }
