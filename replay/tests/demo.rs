@@ -20,7 +20,8 @@ const TROUBLES: [(&str, u64, u64); 4] = [
 const LAST_MS: u64 = 30_000;
 
 /// When the breaker tripped and when it closed, in nanoseconds of the day, by a loop of its own.
-fn by_hand(config: cutout::Config, calls: &[DemoCall]) -> (Vec<u64>, Vec<u64>) {
+fn by_hand(mut config: cutout::Config, calls: &[DemoCall]) -> (Vec<u64>, Vec<u64>) {
+    config.open_wait.jitter_percent = 0;
     let clock = ManualClock::new();
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
     let heard = events.clone();

@@ -109,11 +109,15 @@ impl Transition {
 impl Replay {
     /// A replay of calls in this order.
     ///
+    /// Jitter is left out: each wait is as long as it can be. A breaker draws anew each time, and a replay that is
+    /// made twice must say the same twice.
+    ///
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first illegal field.
-    pub fn new(config: Config, order: Order) -> Result<Self, ConfigError> {
+    pub fn new(mut config: Config, order: Order) -> Result<Self, ConfigError> {
         config.validate()?;
+        config.open_wait.jitter_percent = 0;
         Ok(Self {
             config,
             clock: ManualClock::new(),
