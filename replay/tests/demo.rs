@@ -20,8 +20,7 @@ const TROUBLES: [(&str, u64, u64); 4] = [
 const LAST_MS: u64 = 30_000;
 
 /// When the breaker tripped and when it closed, in nanoseconds of the day, by a loop of its own.
-fn by_hand(mut config: cutout::Config, calls: &[DemoCall]) -> (Vec<u64>, Vec<u64>) {
-    config.open_wait.jitter_percent = 0;
+fn by_hand(config: cutout::Config, calls: &[DemoCall]) -> (Vec<u64>, Vec<u64>) {
     let clock = ManualClock::new();
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
     let heard = events.clone();
@@ -29,6 +28,7 @@ fn by_hand(mut config: cutout::Config, calls: &[DemoCall]) -> (Vec<u64>, Vec<u64
     clock.set(Duration::ZERO);
     let breaker = Breaker::builder()
         .config(config)
+        .jitter_seed(0)
         .listener(move |event| heard.lock().unwrap().push(event.clone()))
         .clock(clock.clone())
         .build();

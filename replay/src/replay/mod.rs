@@ -109,15 +109,13 @@ impl Transition {
 impl Replay {
     /// A replay of calls in this order.
     ///
-    /// Jitter is left out: each wait is as long as it can be. A breaker draws anew each time, and a replay that is
-    /// made twice must say the same twice.
+    /// Jitter is drawn by a seed of each key's, so that a replay that is made twice says the same twice.
     ///
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first illegal field.
-    pub fn new(mut config: Config, order: Order) -> Result<Self, ConfigError> {
+    pub fn new(config: Config, order: Order) -> Result<Self, ConfigError> {
         config.validate()?;
-        config.open_wait.jitter_percent = 0;
         Ok(Self {
             config,
             clock: ManualClock::new(),
@@ -214,6 +212,7 @@ impl Replay {
         let transitions = self.transitions.clone();
         let breaker = Breaker::builder()
             .config(self.config)
+            .jitter_seed(u64::from(key))
             .listener(move |event: &Event| {
                 let at = i64::try_from(event.at.as_nanos()).unwrap_or(i64::MAX);
                 let transition = Transition {

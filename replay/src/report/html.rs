@@ -268,7 +268,7 @@ fn limits(report: &Report) -> Markup {
         ul {
             li { "Whether the upstream would have healed sooner for being called less. A refused call is left out, and all others go as they went." }
             li { "What callers would have done instead: tried again, asked elsewhere, or gone without. Retries in the log are calls like others." }
-            li { "What jitter would have drawn. It is left out, so that two replays say the same: each wait is as long as it can be." }
+            li { "Which waits jitter would have drawn. They are drawn by a fixed seed, so that two replays say the same." }
             @if !report.troubles_are_given {
                 li { "What was really a trouble. It was judged by the same calls; known times are better: give them with --troubles." }
             }
