@@ -7,7 +7,7 @@ use crate::reach::Reach;
 use crate::scenario::Scenario;
 
 models! {
-    one_call_in_two_gets_the_first_probe: Reach::FULL.shuttle(6) => Scenario::new(probes(1, 1))
+    one_call_in_two_gets_the_first_probe: Reach::both(4) => Scenario::new(probes(1, 1))
         .before(waited())
         .heard()
         .sees("|| probe g2")
@@ -77,7 +77,7 @@ models! {
             .after([Op::Advance(WAIT), Op::Allow(3)])
     };
 
-    a_call_before_the_wait_is_over_is_rejected_and_after_it_probes: Reach::FULL.shuttle(4) => {
+    a_call_before_the_wait_is_over_is_rejected_and_after_it_probes: Reach::both(4) => {
         Scenario::new(probes(1, 1))
             .before(opened())
             .sees("rejected g1 open")
