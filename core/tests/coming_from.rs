@@ -198,7 +198,7 @@ fn nothing_may_be_nothing_and_the_bounds_are_as_told() {
 #[test]
 fn the_defaults_are_as_told() {
     let config = Config::default();
-    assert_eq!((config.window, config.min_calls), (Window::count(20), 10));
+    assert_eq!((config.window, config.min_calls()), (Window::count(20), 10));
     assert_eq!(config.failure_ratio, Some(0.5));
     assert_eq!(config.open_wait, OpenWait::fixed(WAIT));
     assert_eq!((config.max_probes, config.max_inconclusive), (1, 16));

@@ -130,7 +130,7 @@ fn every_field_can_be_set_by_the_environment() {
     for read in with_environment(&variables) {
         let config = read.unwrap();
         assert_eq!(config.window, Window::time(Duration::from_secs(10), 20));
-        assert_eq!((config.min_calls, config.failure_ratio), (5, Some(0.25)));
+        assert_eq!((config.min_calls(), config.failure_ratio), (5, Some(0.25)));
         assert_eq!(
             (config.timeout_ratio, config.consecutive_failures),
             (Some(0.1), Some(4))

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, Builder, CallEvent, Cause, Config, Counts, Event, Evidence, Label, ManualClock,
-    OpenWait, OperatorAction, Outcome, Rejected, Report, SlowRule, State, Threshold, Window,
+    Breaker, Builder, CallEvent, Cause, Counts, Event, Evidence, Label, ManualClock, OpenWait,
+    OperatorAction, Outcome, Rejected, Report, SlowRule, State, Threshold, Window,
 };
 
 const WAIT: Duration = Duration::from_secs(10);
@@ -119,10 +119,9 @@ fn the_threshold_is_the_one_that_held_at_the_trip() {
     let clock = ManualClock::new();
     let breaker = builder(&clock).build().unwrap();
     trip(&breaker);
-    let config = Config {
-        failure_ratio: Some(0.9),
-        ..breaker.config()
-    };
+    let config = breaker
+        .config()
+        .with(|config| config.failure_ratio = Some(0.9));
     breaker.reconfigure(config).unwrap();
     let trip = breaker.evidence().trip.unwrap();
     assert_eq!(trip.threshold, Some(Threshold::Ratio(0.6)));

@@ -282,3 +282,26 @@ fn only_a_rejected_call_is_answered() {
     let failed = CallError::Inner(Failed::other("reset"));
     assert_eq!(failed.answer::<()>().unwrap_err().to_string(), "reset");
 }
+
+#[test]
+fn a_rejection_is_unavailable_to_grpc_and_says_in_how_many_milliseconds() {
+    for (left, pushback) in [
+        (Duration::from_secs(30), Some(30_000)),
+        (Duration::from_micros(1_001), Some(2)),
+        (Duration::MAX, None),
+    ] {
+        let rejected = CallError::<Failed>::Rejected(rejection(left));
+        let answer: Response<String> = rejected.answer_grpc().unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let headers = answer.headers();
+        assert_eq!(headers["content-type"], "application/grpc");
+        assert_eq!(headers["grpc-status"], "14");
+        assert!(headers["grpc-message"].to_str().unwrap().contains("open"));
+        let wait = cutout::adapters::http::retry_pushback(headers);
+        assert_eq!(wait, pushback.map(Duration::from_millis), "{left:?}");
+        let report = GrpcStatus::new().report(headers).unwrap();
+        assert_eq!(report.outcome, Outcome::Failure);
+    }
+    let failed = CallError::Inner(Failed::other("reset"));
+    assert!(failed.answer_grpc::<()>().is_err());
+}

@@ -39,11 +39,10 @@ fn every_history_is_in_some_order_the_models() {
 #[test]
 fn a_history_that_is_in_no_order_is_refused() {
     for (end, legal) in [(1, false), (3, true)] {
-        let config = cutout::Config {
-            window: cutout::Window::count(1),
-            min_calls: 1,
-            ..cutout::Config::default()
-        };
+        let config = cutout::Config::default().with(|config| {
+            config.window = cutout::Window::count(1);
+            config.min_calls = Some(1);
+        });
         let call = |thread, op, answer, begin, end| Call {
             thread,
             op,

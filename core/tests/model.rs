@@ -53,6 +53,7 @@ fn the_breaker_does_what_the_model_does() {
 /// What some program must have come to: each transition's cause, each answer.
 const EXPECTED: &[&str] = &[
     "ConsecutiveFailures",
+    "Failures",
     "FailureRatio",
     "TimeoutRatio",
     "SlowRatio",
@@ -144,6 +145,8 @@ enum Change {
     Slow(Option<SlowRule>),
     Overdue(Option<Overdue>),
     Consecutive(Option<u32>),
+    Failures(Option<u32>),
+    AbandonedAfter(Option<Duration>),
     OpenWait(OpenWait),
     Quota(u32, u32, u32),
     Lease(Option<Duration>),
@@ -282,11 +285,13 @@ impl Change {
             Self::Nothing => {}
             Self::All(other) => config = other,
             Self::Window(window) => config.window = window,
-            Self::MinCalls(calls) => config.min_calls = calls,
+            Self::MinCalls(calls) => config.min_calls = Some(calls),
             Self::FailureRatio(ratio) => config.failure_ratio = ratio,
             Self::Slow(rule) => config.slow = rule,
             Self::Overdue(overdue) => config.overdue = overdue,
             Self::Consecutive(run) => config.consecutive_failures = run,
+            Self::Failures(failures) => config.failures = failures,
+            Self::AbandonedAfter(after) => config.abandoned_after = after,
             Self::OpenWait(wait) => config.open_wait = wait,
             Self::Quota(probes, successes, inconclusive) => {
                 config.max_probes = probes;
@@ -443,28 +448,33 @@ fn positive_duration() -> impl Strategy<Value = Duration> {
 
 fn config() -> BoxedStrategy<Config> {
     let quotas = [quota(), quota(), quota()];
-    let policies = [outcome(), outcome()];
+    let too_long = prop::option::weighted(0.3, positive_duration());
+    let policies = ([outcome(), outcome()], too_long);
     (rules(), open_wait(), quotas, lease(), policies)
-        .prop_map(|(rules, open_wait, quotas, probe_lease, policies)| Config {
-            open_wait,
-            max_probes: quotas[0],
-            successes_to_close: quotas[1],
-            max_inconclusive: quotas[2],
-            probe_lease,
-            abandoned: policies[0],
-            panicked: policies[1],
-            ..rules
-        })
+        .prop_map(
+            |(rules, open_wait, quotas, probe_lease, (policies, too_long))| {
+                rules.with(|config| {
+                    config.open_wait = open_wait;
+                    config.max_probes = quotas[0];
+                    config.successes_to_close = quotas[1];
+                    config.max_inconclusive = quotas[2];
+                    config.probe_lease = probe_lease;
+                    config.abandoned = policies[0];
+                    config.abandoned_after = too_long;
+                    config.panicked = policies[1];
+                })
+            },
+        )
         .boxed()
 }
 
 /// A config by its window and rules, of which it has at least one.
 fn rules() -> impl Strategy<Value = Config> {
-    let up_to_size = any::<[prop::sample::Index; 2]>();
+    let up_to_size = any::<[prop::sample::Index; 3]>();
     (
         window(),
-        1u8..16,
-        0u8..5,
+        1u8..32,
+        0u8..6,
         up_to_size,
         [ratio(), ratio()],
         (slow(), overdue()),
@@ -475,23 +485,24 @@ fn rules() -> impl Strategy<Value = Config> {
                     Window::Count(size) => size,
                     _ => 12,
                 };
-                let [any_calls, run] =
+                let [any_calls, run, failures] =
                     up_to_size.map(|index| 1 + index.index(size as usize) as u32);
                 let has = |rule: u8| rules & rule != 0;
-                Config {
-                    window,
-                    min_calls: match min_calls {
-                        0 | 1 => 1,
-                        2 => size,
-                        _ => any_calls,
-                    },
-                    failure_ratio: has(1).then_some(ratios[0]),
-                    timeout_ratio: has(2).then_some(ratios[1]),
-                    slow: has(4).then_some(slow),
-                    overdue: overdue.filter(|overdue| *overdue != Overdue::Slow || has(4)),
-                    consecutive_failures: has(8).then_some(run),
-                    ..Config::default()
-                }
+                Config::default().with(|config| {
+                    config.window = window;
+                    config.min_calls = match min_calls {
+                        0 | 1 => Some(1),
+                        2 => Some(size),
+                        3 => None,
+                        _ => Some(any_calls),
+                    };
+                    config.failure_ratio = has(1).then_some(ratios[0]);
+                    config.timeout_ratio = has(2).then_some(ratios[1]);
+                    config.slow = has(4).then_some(slow);
+                    config.overdue = overdue.filter(|overdue| *overdue != Overdue::Slow || has(4));
+                    config.consecutive_failures = has(8).then_some(run);
+                    config.failures = has(16).then_some(failures);
+                })
             },
         )
 }
@@ -575,7 +586,9 @@ fn change() -> BoxedStrategy<Change> {
         2 => prop::option::of(any_ratio).prop_map(Change::FailureRatio),
         1 => prop::option::of(slow()).prop_map(Change::Slow),
         1 => overdue().prop_map(Change::Overdue),
-        1 => prop::option::of(run).prop_map(Change::Consecutive),
+        1 => prop::option::of(run.clone()).prop_map(Change::Consecutive),
+        1 => prop::option::of(run).prop_map(Change::Failures),
+        1 => prop::option::of(positive_duration()).prop_map(Change::AbandonedAfter),
         1 => open_wait().prop_map(Change::OpenWait),
         2 => (quota(), quota(), quota()).prop_map(|(one, two, three)| Change::Quota(one, two, three)),
         2 => lease().prop_map(Change::Lease),

@@ -36,15 +36,14 @@ impl Scene {
         let clock = ManualClock::new();
         let wait = Duration::from_secs(10);
         let breaker = Breaker::builder()
-            .config(Config {
-                window: Window::count(1),
-                min_calls: 1,
-                open_wait: OpenWait::fixed(wait),
-                probe_lease: self.lease,
-                max_probes: self.max_probes,
-                successes_to_close: self.successes_to_close,
-                ..Config::default()
-            })
+            .config(Config::default().with(|config| {
+                config.window = Window::count(1);
+                config.min_calls = Some(1);
+                config.open_wait = OpenWait::fixed(wait);
+                config.probe_lease = self.lease;
+                config.max_probes = self.max_probes;
+                config.successes_to_close = self.successes_to_close;
+            }))
             .clock(clock.clone())
             .build()
             .unwrap();

@@ -24,12 +24,11 @@ fn opens_at_once(clock: &ManualClock) -> Builder<ManualClock> {
 
 /// A window that takes in everything and never matches.
 fn never_opens() -> Builder<SystemClock> {
-    Breaker::builder().config(Config {
-        window: Window::count(Window::MAX_COUNT),
-        failure_ratio: None,
-        consecutive_failures: Some(Window::MAX_COUNT),
-        ..Config::default()
-    })
+    Breaker::builder().config(Config::default().with(|config| {
+        config.window = Window::count(Window::MAX_COUNT);
+        config.failure_ratio = None;
+        config.consecutive_failures = Some(Window::MAX_COUNT);
+    }))
 }
 
 /// So many rounds, and ten times as many in an optimized build.
@@ -254,12 +253,11 @@ fn a_full_window_holds_the_last_outcomes_whatever_their_order() {
 
 /// A time window that takes in everything and never matches.
 fn long(clock: &ManualClock) -> Builder<ManualClock> {
-    Builder::new(clock.clone()).config(Config {
-        window: Window::time(Duration::from_secs(60), 60),
-        failure_ratio: None,
-        consecutive_failures: Some((1 << 24) - 1),
-        ..Config::default()
-    })
+    Builder::new(clock.clone()).config(Config::default().with(|config| {
+        config.window = Window::time(Duration::from_secs(60), 60);
+        config.failure_ratio = None;
+        config.consecutive_failures = Some((1 << 24) - 1);
+    }))
 }
 
 #[test]

@@ -112,10 +112,7 @@ fn transitions_are_counted_by_state_and_cause() {
 fn no_count_is_lost_among_threads() {
     const THREADS: u64 = 16;
     const CALLS: u64 = 20_000;
-    let config = Config {
-        failure_ratio: Some(1.0),
-        ..Config::default()
-    };
+    let config = Config::default().with(|config| config.failure_ratio = Some(1.0));
     let breaker = Breaker::builder()
         .config(config)
         .totals(true)

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cutout::{Breaker, Config, ManualClock, Window};
+use cutout::{Breaker, ManualClock, Window};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -113,10 +113,9 @@ fn a_would_trip_is_a_warning_and_other_changes_while_observing_are_not() {
     let events = events(|breaker, _| {
         breaker.observe_only("a trial");
         breaker.allow().unwrap().failure();
-        let config = Config {
-            window: Window::count(50),
-            ..breaker.config()
-        };
+        let config = breaker
+            .config()
+            .with(|config| config.window = Window::count(50));
         breaker.reconfigure(config).unwrap();
     });
     let levels: Vec<_> = events.iter().map(|(level, _)| *level).collect();

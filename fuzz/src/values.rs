@@ -70,31 +70,33 @@ pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
 
 /// A config, legal or not.
 pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
-    let config = Config {
-        window: Window::count(number(input)?),
-        min_calls: number(input)?,
-        failure_ratio: option(input, ratio)?,
-        timeout_ratio: option(input, ratio)?,
-        slow: option(input, |input| {
+    let config = {
+        let mut config = Config::default();
+        config.window = Window::count(number(input)?);
+        config.min_calls = Some(number(input)?);
+        config.failure_ratio = option(input, ratio)?;
+        config.timeout_ratio = option(input, ratio)?;
+        config.slow = option(input, |input| {
             Ok(SlowRule {
                 limit: duration(input)?,
                 ratio: ratio(input)?,
             })
-        })?,
-        overdue: None,
-        consecutive_failures: option(input, number)?,
-        open_wait: OpenWait {
+        })?;
+        config.overdue = None;
+        config.consecutive_failures = option(input, number)?;
+        config.open_wait = OpenWait {
             base: duration(input)?,
             factor: 1.0 + ratio(input)?,
             max: duration(input)?,
             jitter_percent: number(input)?,
-        },
-        max_probes: number(input)?,
-        successes_to_close: number(input)?,
-        probe_lease: option(input, duration)?,
-        max_inconclusive: number(input)?,
-        abandoned: outcome(input)?,
-        panicked: outcome(input)?,
+        };
+        config.max_probes = number(input)?;
+        config.successes_to_close = number(input)?;
+        config.probe_lease = option(input, duration)?;
+        config.max_inconclusive = number(input)?;
+        config.abandoned = outcome(input)?;
+        config.panicked = outcome(input)?;
+        config
     };
     // Last, so that inputs of old mean what they meant.
     let window = match input.int_in_range(0..=2)? {
@@ -106,11 +108,16 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         2 => Some(Overdue::Slow),
         _ => None,
     };
-    Ok(Config {
-        window,
-        overdue,
-        ..config
-    })
+    let failures = option(input, number)?;
+    let abandoned_after = option(input, duration)?;
+    let says_min_calls = input.ratio(7, 8)?;
+    Ok(config.with(|config| {
+        config.window = window;
+        config.overdue = overdue;
+        config.failures = failures;
+        config.abandoned_after = abandoned_after;
+        config.min_calls = config.min_calls.filter(|_| says_min_calls);
+    }))
 }
 
 /// A config with what is illegal in it replaced.
@@ -129,7 +136,9 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
         Window::Count(size) => size,
         _ => (1 << 24) - 1,
     };
-    config.min_calls = config.min_calls.clamp(1, size);
+    config.min_calls = config.min_calls.map(|calls| calls.clamp(1, size));
+    config.failures = config.failures.map(|failures| failures.clamp(1, size));
+    config.abandoned_after = config.abandoned_after.map(|after| after.max(LEAST));
     let legal = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
     config.failure_ratio = config.failure_ratio.filter(|&ratio| legal(ratio));
     config.timeout_ratio = config.timeout_ratio.filter(|&ratio| legal(ratio));

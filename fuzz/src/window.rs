@@ -20,15 +20,16 @@ pub fn window(data: &[u8]) {
 
 fn run(input: &mut Unstructured<'_>) -> Result<()> {
     let size = values::number(input)?.clamp(1, Window::MAX_COUNT);
-    let config = Config {
-        window: Window::count(size),
-        min_calls: size,
-        failure_ratio: Some(1.0),
-        slow: input.arbitrary::<bool>()?.then_some(SlowRule {
+    let config = {
+        let mut config = Config::default();
+        config.window = Window::count(size);
+        config.min_calls = Some(size);
+        config.failure_ratio = Some(1.0);
+        config.slow = input.arbitrary::<bool>()?.then_some(SlowRule {
             limit: LIMIT,
             ratio: 1.0,
-        }),
-        ..Config::default()
+        });
+        config
     };
     let breaker = Breaker::builder().config(config).clock(ManualClock::new());
     let breaker = breaker.build().expect("a legal config");

@@ -13,23 +13,21 @@ pub(crate) const LEASE: Duration = WAIT.saturating_mul(2);
 
 /// A window that opens the breaker only when all of it has failed.
 pub(crate) fn window(size: u32) -> Config {
-    Config {
-        window: Window::count(size),
-        min_calls: size,
-        failure_ratio: Some(1.0),
-        open_wait: OpenWait::fixed(WAIT),
-        probe_lease: Some(LEASE),
-        ..Config::default()
-    }
+    Config::default().with(|config| {
+        config.window = Window::count(size);
+        config.min_calls = Some(size);
+        config.failure_ratio = Some(1.0);
+        config.open_wait = OpenWait::fixed(WAIT);
+        config.probe_lease = Some(LEASE);
+    })
 }
 
 /// Opens at the first failure; then so many probes at a time, and so many to close.
 pub(crate) fn probes(max_probes: u32, successes_to_close: u32) -> Config {
-    Config {
-        max_probes,
-        successes_to_close,
-        ..window(1)
-    }
+    window(1).with(|config| {
+        config.max_probes = max_probes;
+        config.successes_to_close = successes_to_close;
+    })
 }
 
 /// The permit that the ways below use up.

@@ -1,7 +1,6 @@
 //! Half-open: the quota holds, slots are freed once, one probe decides.
 
 use crate::configs::{WAIT, opened, probes, probing, waited};
-use crate::cutout::Config;
 use crate::op::{Op, failure, ignored, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -67,7 +66,7 @@ models! {
         .thread([timeout(2)]);
 
     the_inconclusive_are_counted_together: Reach::FULL => {
-        let config = Config { max_inconclusive: 2, ..probes(2, 1) };
+        let config = probes(2, 1).with(|config| config.max_inconclusive = 2);
         Scenario::new(config)
             .before(probing([1, 2]))
             .heard()

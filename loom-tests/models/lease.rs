@@ -14,10 +14,8 @@ const EARLIER_READING: &str = "a clock that was read before the probe was grante
 
 /// Each re-opening waits twice as long.
 fn growing(max_probes: u32) -> Config {
-    Config {
-        open_wait: OpenWait::exponential(WAIT, 2.0, WAIT * 64),
-        ..probes(max_probes, 2)
-    }
+    probes(max_probes, 2)
+        .with(|config| config.open_wait = OpenWait::exponential(WAIT, 2.0, WAIT * 64))
 }
 
 /// Opened, and opened again by so many failed probes.
@@ -177,7 +175,7 @@ models! {
     /// A rejection is by a wait that was not over.
     a_rejection_is_by_a_state_that_was: Reach::both(3) => {
         let wait = WAIT - Duration::from_micros(1);
-        let config = Config { open_wait: OpenWait::fixed(wait), ..probes(1, 1) };
+        let config = probes(1, 1).with(|config| config.open_wait = OpenWait::fixed(wait));
         Scenario::new(config)
             .before(opened())
             .before([Op::Advance(wait)])

@@ -8,10 +8,7 @@ use crate::scenario::Scenario;
 
 /// Follows calls; one is overdue after as long as the wait.
 fn followed(size: u32) -> Config {
-    Config {
-        overdue: Some(Overdue::Timeout(WAIT)),
-        ..window(size)
-    }
+    window(size).with(|config| config.overdue = Some(Overdue::Timeout(WAIT)))
 }
 
 /// Later than any call that started before can still be in time.
@@ -94,7 +91,7 @@ models! {
         .thread([Op::Allow(4)]);
 
     a_time_window_counts_it_once_too: Reach::both(2) => {
-        let config = Config { window: Window::time(WAIT * 8, 2), ..followed(3) };
+        let config = followed(3).with(|config| config.window = Window::time(WAIT * 8, 2));
         Scenario::new(config)
             .before([Op::Allow(1), LATER])
             .sees("overdue")
@@ -111,7 +108,7 @@ models! {
         .after([Op::Allow(3), Op::Snapshot]);
 
     another_limit_lets_calls_in_flight_be: Reach::both(2) => {
-        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        let longer = followed(3).with(|config| config.overdue = Some(Overdue::Timeout(WAIT * 4)));
         Scenario::new(followed(3))
             .before(calls([0], success))
             .before([Op::Allow(1), Op::Advance(WAIT / 2)])
@@ -123,7 +120,7 @@ models! {
 
     /// It starts under the old limit, while the new one is being put in force.
     a_call_that_starts_while_the_limit_changes_is_counted_once: Reach::both(3) => {
-        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        let longer = followed(3).with(|config| config.overdue = Some(Overdue::Timeout(WAIT * 4)));
         Scenario::new(followed(3))
             .sees("recorded, closed g0 [f]/3")
             .thread([Op::Advance(WAIT), Op::Allow(1)])
@@ -133,7 +130,7 @@ models! {
 
     /// Its epoch is of the old limit, and given up by whoever comes along after the change.
     a_call_that_returns_while_the_limit_changes_is_counted_once: Reach::both(2) => {
-        let longer = Config { overdue: Some(Overdue::Timeout(WAIT * 4)), ..followed(3) };
+        let longer = followed(3).with(|config| config.overdue = Some(Overdue::Timeout(WAIT * 4)));
         Scenario::new(followed(3))
             .before([Op::Allow(1), Op::Advance(WAIT / 2)])
             .sees("recorded ||")
@@ -145,10 +142,10 @@ models! {
     /// It looks at the clock only after the others are followed.
     a_call_from_before_calls_are_followed_is_counted_when_it_returns: Reach::both(3) => {
         let slow = Some(SlowRule { limit: WAIT * 8, ratio: 1.0 });
-        Scenario::new(Config { slow, ..window(3) })
+        Scenario::new(window(3).with(|config| config.slow = slow))
             .sees("recorded, closed g0 [f]/3")
             .thread([Op::Allow(1)])
-            .thread([Op::Reconfigure(Config { slow, ..followed(3) }), Op::Advance(WAIT / 2)])
+            .thread([Op::Reconfigure(followed(3).with(|config| config.slow = slow)), Op::Advance(WAIT / 2)])
             .after([failure(1), Op::Snapshot])
     };
 
@@ -161,7 +158,7 @@ models! {
 
     /// The limit that a call has begun to read may be replaced twice.
     a_call_is_not_followed_by_a_mix_of_two_limits: Reach::both(2) => {
-        let other = |limit| Config { overdue: Some(Overdue::Timeout(limit)), ..followed(3) };
+        let other = |limit| followed(3).with(|config| config.overdue = Some(Overdue::Timeout(limit)));
         Scenario::new(followed(3))
             .before([Op::Advance(WAIT * 100)])
             .sees("[t]/3")
@@ -172,7 +169,7 @@ models! {
 
     /// What it reads of the config may be about to be replaced again.
     a_call_is_followed_as_long_as_the_config_says_so: Reach::interleavings(2) => {
-        let alike = Config { max_probes: 2, ..followed(3) };
+        let alike = followed(3).with(|config| config.max_probes = 2);
         Scenario::new(followed(3))
             .before([Op::Allow(1), LATER])
             .sees("overdue ||")
@@ -186,8 +183,8 @@ models! {
 
     /// Nor does it leave another's epoch by a mix of two limits.
     a_call_leaves_its_own_epoch: Reach::interleavings(2) => {
-        let alike = Config { max_probes: 2, ..followed(3) };
-        let other = Config { overdue: Some(Overdue::Timeout(WAIT * 64)), ..followed(3) };
+        let alike = followed(3).with(|config| config.max_probes = 2);
+        let other = followed(3).with(|config| config.overdue = Some(Overdue::Timeout(WAIT * 64)));
         Scenario::new(followed(3))
             .before([Op::Allow(0), Op::Advance(WAIT / 2), Op::Allow(1)])
             .sees("recorded || -, - || recorded")
@@ -199,7 +196,7 @@ models! {
 
     /// It may then find the epochs of the last limit, in which it is not followed.
     a_call_of_a_limit_replaced_twice_is_counted_once: Reach::both(2).with_loads(1) => {
-        let other = |limit| Config { overdue: Some(Overdue::Timeout(limit)), ..followed(4) };
+        let other = |limit| followed(4).with(|config| config.overdue = Some(Overdue::Timeout(limit)));
         Scenario::new(followed(4))
             .sees("recorded, closed g0 [t f]/4")
             .sees("overdue, closed g0 [t t]/4")

@@ -12,7 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn slow(limit: Duration) -> Config {
     let slow = Some(SlowRule { limit, ratio: 1.0 });
-    Config { slow, ..window(2) }
+    window(2).with(|config| config.slow = slow)
 }
 
 models! {
@@ -21,7 +21,7 @@ models! {
         .sees("recorded ||")
         .sees("tripped ||")
         .thread([failure(1)])
-        .thread([Op::Reconfigure(Config { consecutive_failures: Some(1), ..window(2) })])
+        .thread([Op::Reconfigure(window(2).with(|config| config.consecutive_failures = Some(1)))])
         .after([Op::Config]);
 
     an_outcome_enters_the_old_window_or_is_stale_in_the_new: Reach::FULL.shuttle(4) => Scenario::new(window(2))
@@ -71,13 +71,13 @@ models! {
         .sees("slow: Some")
         .sees("slow: None")
         .thread([Op::Config])
-        .thread([Op::Reconfigure(Config { min_calls: 1, ..slow(SECOND) })]);
+        .thread([Op::Reconfigure(slow(SECOND).with(|config| config.min_calls = Some(1)))]);
 
     two_reconfigurations_take_turns: Reach::both(2) => Scenario::new(window(2))
         .sees("failure_ratio: Some(0.5)")
         .sees("failure_ratio: Some(0.25)")
-        .thread([Op::Reconfigure(Config { failure_ratio: Some(0.5), ..window(2) })])
-        .thread([Op::Reconfigure(Config { failure_ratio: Some(0.25), ..window(2) })])
+        .thread([Op::Reconfigure(window(2).with(|config| config.failure_ratio = Some(0.5)))])
+        .thread([Op::Reconfigure(window(2).with(|config| config.failure_ratio = Some(0.25)))])
         .after([Op::Config]);
 
     /// Once a limit is read that makes the call fast, the next call is not slow by the limit before.
@@ -97,13 +97,13 @@ models! {
         .thread([Op::Config])
         .thread([
             Op::Reconfigure(probes(2, 2)),
-            Op::Reconfigure(Config { open_wait: OpenWait::fixed(SECOND), ..probes(3, 3) }),
+            Op::Reconfigure(probes(3, 3).with(|config| config.open_wait = OpenWait::fixed(SECOND))),
         ]);
 
     /// The word goes with the same slot again after two, and the policy read before is not in force.
     an_outcome_is_not_judged_by_a_mix_of_two: Reach::both(2).with_loads(1) => {
-        let failing = Config { abandoned: Outcome::Failure, ..window(2) };
-        let ignoring = Config { failure_ratio: Some(0.5), ..window(2) };
+        let failing = window(2).with(|config| config.abandoned = Outcome::Failure);
+        let ignoring = window(2).with(|config| config.failure_ratio = Some(0.5));
         Scenario::new(failing)
             .before(calls([0], success))
             .before([Op::Allow(1)])
@@ -114,7 +114,7 @@ models! {
     };
 
     a_verdict_goes_with_the_window_of_its_config: Reach::both(2).with_loads(1) => {
-        let by_time = Config { window: Window::time(SECOND, 1), ..probes(1, 1) };
+        let by_time = probes(1, 1).with(|config| config.window = Window::time(SECOND, 1));
         Scenario::new(probes(1, 1))
             .before(probing([1]))
             .sees("closed ||")

@@ -1,7 +1,7 @@
 //! A permit settles once, whoever settles it and however.
 
 use crate::configs::{probes, probing, window};
-use crate::cutout::{Config, Outcome};
+use crate::cutout::Outcome;
 use crate::op::{Op, calls, failure, success};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 models! {
     /// Two threads, one permit each; the abandoned one counts as a timeout.
     an_outcome_and_an_abandoned_permit_are_recorded_once_each: Reach::FULL => {
-        let config = Config { abandoned: Outcome::Timeout, ..window(3) };
+        let config = window(3).with(|config| config.abandoned = Outcome::Timeout);
         Scenario::new(config)
             .before(calls([0], success))
             .before([Op::Allow(1), Op::Allow(2)])
@@ -40,7 +40,7 @@ models! {
 
     an_abandoned_permit_settles_by_a_policy_that_held: Reach::FULL.shuttle(4) => {
         let ignoring = window(3);
-        let failing = Config { abandoned: Outcome::Failure, ..ignoring };
+        let failing = ignoring.with(|config| config.abandoned = Outcome::Failure);
         Scenario::new(failing)
             .before([Op::Allow(1), Op::Allow(2)])
             .sees("[f s]/3")

@@ -12,19 +12,15 @@ const BUCKET: Duration = WAIT;
 
 /// Two buckets; opens when all of so many outcomes have failed.
 fn ticks(min_calls: u32) -> Config {
-    Config {
-        window: Window::time(BUCKET * 2, 2),
-        min_calls,
-        ..window(1)
-    }
+    window(1).with(|config| {
+        config.window = Window::time(BUCKET * 2, 2);
+        config.min_calls = Some(min_calls);
+    })
 }
 
 /// Opens at half of them.
 fn half(min_calls: u32) -> Config {
-    Config {
-        failure_ratio: Some(0.5),
-        ..ticks(min_calls)
-    }
+    ticks(min_calls).with(|config| config.failure_ratio = Some(0.5))
 }
 
 /// Two who write and then read what the other has written may both miss it.
@@ -68,7 +64,7 @@ models! {
 
     /// Two are, and the one that judges last has seen less.
     no_two_outcomes_are_left_out_when_a_bucket_turns: Reach::interleavings(2).shuttle(3) => {
-        let tenth = Config { failure_ratio: Some(0.1), ..ticks(10) };
+        let tenth = ticks(10).with(|config| config.failure_ratio = Some(0.1));
         Scenario::new(tenth)
             .before(calls([0; 9], success))
             .before([Op::Allow(1), Op::Allow(2), Op::Allow(3), Op::Allow(4)])
@@ -84,7 +80,7 @@ models! {
     two_new_buckets_are_judged_as_one_window: Reach::both(2).with_loads(1) => {
         // So long that it does not tell by which reading of the clock it began.
         let open_wait = OpenWait::fixed(Duration::MAX);
-        Scenario::new(Config { open_wait, ..ticks(2) })
+        Scenario::new(ticks(2).with(|config| config.open_wait = open_wait))
             .before([Op::Allow(1), Op::Allow(2)])
             .sees("-, tripped || -, recorded")
             .sees("-, recorded || -, tripped")
@@ -142,7 +138,10 @@ models! {
         .after([Op::Snapshot]);
 
     a_run_of_failures_is_one_in_some_order: Reach::both(3) => {
-        let config = Config { consecutive_failures: Some(2), failure_ratio: None, ..ticks(1) };
+        let config = ticks(1).with(|config| {
+config.consecutive_failures = Some(2);
+config.failure_ratio = None;
+});
         Scenario::new(config)
             .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
             .sees("recorded || recorded, tripped")
@@ -153,7 +152,7 @@ models! {
 
     /// What was counted by the old buckets is not in the new window, and the other way round.
     another_bucket_length_starts_anew: Reach::both(2) => {
-        let other = Config { window: Window::time(BUCKET * 2, 1), ..ticks(4) };
+        let other = ticks(4).with(|config| config.window = Window::time(BUCKET * 2, 1));
         Scenario::new(ticks(4))
             .before(calls([0], failure))
             .before([Op::Allow(1)])
@@ -165,7 +164,7 @@ models! {
     };
 
     a_lower_limit_ends_the_quiet: Reach::both(2) => {
-        let lower = Config { failure_ratio: Some(0.25), ..half(2) };
+        let lower = half(2).with(|config| config.failure_ratio = Some(0.25));
         Scenario::new(half(2))
             .before(calls([0, 0, 0], success))
             .before([Op::Allow(1), Op::Allow(2)])
@@ -176,7 +175,7 @@ models! {
     };
 
     an_outcome_is_not_judged_by_a_mix_of_two_configs: Reach::both(2).with_loads(1) => {
-        let few = |ratio| Config { failure_ratio: Some(ratio), ..ticks(1) };
+        let few = |ratio| ticks(1).with(|config| config.failure_ratio = Some(ratio));
         Scenario::new(few(0.9))
             .before(calls([0], success))
             .before([Op::Allow(1)])
@@ -184,7 +183,7 @@ models! {
             .thread([failure(1)])
             .thread([
                 Op::Reconfigure(few(0.8)),
-                Op::Reconfigure(Config { min_calls: 9, ..few(0.5) }),
+                Op::Reconfigure(few(0.5).with(|config| config.min_calls = Some(9))),
             ])
     };
 
@@ -198,7 +197,7 @@ models! {
 
     /// Neither the slot that is filled nor the one before may pass its quiet on.
     a_lower_limit_does_not_know_of_the_quiet_before: Reach::both(2).with_loads(1) => {
-        let lower = Config { failure_ratio: Some(0.25), ..half(4) };
+        let lower = half(4).with(|config| config.failure_ratio = Some(0.25));
         Scenario::new(half(4))
             .before(calls([0, 0, 0], success))
             .before([Op::Allow(1)])

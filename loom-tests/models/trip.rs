@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::{WAIT, window};
-use crate::cutout::{Config, OpenWait, Outcome, Report};
+use crate::cutout::{OpenWait, Outcome, Report};
 use crate::op::{Op, calls, failure, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -85,7 +85,7 @@ models! {
     /// Whoever sees a breaker open sees the deadline of the thread that opened it, to the microsecond.
     a_deadline_is_there_before_the_state: Reach::both(4) => {
         let wait = WAIT - Duration::from_micros(1);
-        let config = Config { open_wait: OpenWait::fixed(wait), ..window(1) };
+        let config = window(1).with(|config| config.open_wait = OpenWait::fixed(wait));
         Scenario::new(config)
             .before([Op::Allow(1)])
             .sees("tripped || rejected g1 open FailureRatio Some(59.999999s)")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::configs::window;
-use crate::cutout::{Config, SlowRule};
+use crate::cutout::SlowRule;
 use crate::op::{Op, calls, failure, slow_success, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -80,7 +80,7 @@ models! {
 
     /// The ratio is that of the outcomes before this one, none counted twice.
     the_ratio_is_judged_on_the_window_as_it_is: Reach::both(3) => {
-        let config = Config { failure_ratio: Some(0.6), ..window(3) };
+        let config = window(3).with(|config| config.failure_ratio = Some(0.6));
         Scenario::new(config)
             .before(calls([0], failure))
             .before(calls([0, 0], success))
@@ -92,7 +92,10 @@ models! {
     };
 
     a_run_of_failures_is_one_in_the_order_of_the_window: Reach::both(3) => {
-        let config = Config { consecutive_failures: Some(2), failure_ratio: None, ..window(3) };
+        let config = window(3).with(|config| {
+config.consecutive_failures = Some(2);
+config.failure_ratio = None;
+});
         Scenario::new(config)
             .before(calls([0, 0], success))
             .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
@@ -103,7 +106,7 @@ models! {
 
     slow_calls_are_in_the_window_as_such: Reach::FULL => {
         let limit = Duration::from_secs(1);
-        let config = Config { slow: Some(SlowRule { limit, ratio: 1.0 }), ..window(2) };
+        let config = window(2).with(|config| config.slow = Some(SlowRule { limit, ratio: 1.0 }));
         Scenario::new(config)
             .before([Op::Allow(1), Op::Allow(2)])
             .sees("[s~ s]/2")

@@ -187,7 +187,7 @@ mod tests {
     fn the_breakers_of_a_gateways_file_are_configs_by_their_providers() {
         let text = "[[provider]]\nname = 'a'\nbase_url = 'http://h'\n[provider.breaker]\nmin_calls = 7\n[[provider]]\nname = 'b'\n";
         let configs = parse("gateway", text).unwrap();
-        assert_eq!(configs[0].config.min_calls, 7);
+        assert_eq!(configs[0].config.min_calls(), 7);
         assert_eq!(
             (configs[1].name.as_str(), configs[1].config),
             ("b", Config::default())

@@ -24,13 +24,12 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn build(workload: Workload) -> Breaker<SystemClock> {
-    let config = Config {
-        window: Window::count(workload.outcomes() as u32),
-        min_calls: workload.min_calls() as u32,
-        failure_ratio: Some(workload.ratio()),
-        open_wait: OpenWait::fixed(workload.open_wait()),
-        ..Config::default()
-    };
+    let config = Config::default().with(|config| {
+        config.window = Window::count(workload.outcomes() as u32);
+        config.min_calls = Some(workload.min_calls() as u32);
+        config.failure_ratio = Some(workload.ratio());
+        config.open_wait = OpenWait::fixed(workload.open_wait());
+    });
     Breaker::new(config).expect("the workloads are legal configs")
 }
 

@@ -52,23 +52,22 @@ fn system(workload: Workload) -> Breaker<SystemClock> {
 }
 
 fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
-    let config = Config {
-        window: match workload.window {
+    let config = Config::default().with(|config| {
+        config.window = match workload.window {
             Span::Count(outcomes) => Window::count(outcomes as u32),
             Span::Time => Window::time(TIME_WINDOW, BUCKETS),
-        },
-        min_calls: workload.min_calls() as u32,
-        failure_ratio: Some(workload.ratio()),
-        timeout_ratio: workload.timeout_rule.then(|| workload.timeout_ratio()),
-        slow: workload.slow_rule.then(|| SlowRule {
+        };
+        config.min_calls = Some(workload.min_calls() as u32);
+        config.failure_ratio = Some(workload.ratio());
+        config.timeout_ratio = workload.timeout_rule.then(|| workload.timeout_ratio());
+        config.slow = workload.slow_rule.then(|| SlowRule {
             limit: workload.slow_limit(),
             ratio: workload.ratio(),
-        }),
-        open_wait: OpenWait::fixed(workload.open_wait()),
+        });
+        config.open_wait = OpenWait::fixed(workload.open_wait());
         // The probe of the storm stays out for good.
-        probe_lease: None,
-        ..Config::default()
-    };
+        config.probe_lease = None;
+    });
     let mut builder = Breaker::builder()
         .config(config)
         .clock(clock)

@@ -62,7 +62,7 @@ impl<C: Clock> Breaker<C> {
     fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
         let now = Reading::new(self);
         if word.is_recording() && word.is_timed() && !self.follows(word) {
-            return Ok(Token::timed(word.stamp(), now.get()));
+            return Ok(Token::timed(word.stamp(), now.running()));
         }
         if word.is_waiting()
             && let Some(deadline) = self.engine.deadline_of(word)
@@ -86,7 +86,7 @@ impl<C: Clock> Breaker<C> {
                     }
                 }
                 State::Closed | State::ObserveOnly if word.is_timed() => {
-                    return Ok(Token::timed(word.stamp(), now.get()));
+                    return Ok(Token::timed(word.stamp(), now.running()));
                 }
                 State::Closed | State::ObserveOnly | State::Disabled => {
                     return Ok(Token::untimed(word.stamp()));
@@ -183,7 +183,7 @@ impl<C: Clock> Breaker<C> {
     fn grant_probe(&self, from: Word, to: Word, now: &Reading<'_, C>) -> Option<Token> {
         let terms = self.engine.terms(from);
         // Always timed: a rule on slow calls may be set while the probe is out.
-        let token = Token::timed(to.stamp(), now.get());
+        let token = Token::timed(to.stamp(), now.running());
         let lease = terms
             .lease()
             .map_or(Deadline::NEVER, |lease| Deadline::after(now.get(), lease));

@@ -131,9 +131,9 @@ impl<C: Clock> Builder<C> {
         self
     }
 
-    /// Sets [`Config::min_calls`].
-    pub fn min_calls(mut self, min_calls: u32) -> Self {
-        self.config.min_calls = min_calls;
+    /// Sets [`Config::min_calls`]; `None` for what follows from the window.
+    pub fn min_calls(mut self, min_calls: impl Into<Option<u32>>) -> Self {
+        self.config.min_calls = min_calls.into();
         self
     }
 
@@ -164,6 +164,12 @@ impl<C: Clock> Builder<C> {
     /// Sets [`Config::consecutive_failures`]; `None` for no such rule.
     pub fn consecutive_failures(mut self, run: impl Into<Option<u32>>) -> Self {
         self.config.consecutive_failures = run.into();
+        self
+    }
+
+    /// Sets [`Config::failures`]; `None` for no such rule.
+    pub fn failures(mut self, failures: impl Into<Option<u32>>) -> Self {
+        self.config.failures = failures.into();
         self
     }
 
@@ -200,6 +206,12 @@ impl<C: Clock> Builder<C> {
     /// Sets [`Config::abandoned`].
     pub fn abandoned(mut self, outcome: Outcome) -> Self {
         self.config.abandoned = outcome;
+        self
+    }
+
+    /// Sets [`Config::abandoned_after`]; `None` for no such time.
+    pub fn abandoned_after(mut self, after: impl Into<Option<Duration>>) -> Self {
+        self.config.abandoned_after = after.into();
         self
     }
 
@@ -357,6 +369,7 @@ impl<C: Clock> Builder<C> {
         let near = near_words();
         let on_demand = OnDemand::default();
         on_demand.reserve(config);
+        (0..2).for_each(|side| on_demand.fill(side, config));
         let start = self.clock.now();
         let first = match &self.restored {
             Some(snapshot) => {

@@ -170,6 +170,18 @@ impl<C: Clock> Breaker<C> {
         self.clock.now().saturating_sub(self.start)
     }
 
+    /// Tells the breaker that this process runs.
+    ///
+    /// A breaker that judges how long calls take (`slow`, `overdue`, `abandoned_after`) must not
+    /// take a pause of its own process for latency. It tells one by a gap in its clock
+    /// readings, which calls make as they start and end; so under a load of a fixed number of threads that
+    /// are all stuck in a hanging upstream at once, it lets that go once. A thread or task that calls
+    /// this a few times in each sixteenth of the shortest limit keeps the readings coming: then
+    /// only a real pause is a gap. It needs no such thing where calls go on arriving.
+    pub fn heartbeat(&self) {
+        Reading::new(self).running();
+    }
+
     /// The state.
     ///
     /// A pure read: an open breaker whose wait is over reads as half-open,
@@ -416,6 +428,7 @@ pub(crate) fn time_left(word: Word, deadline: Deadline, now: u64) -> TimeLeft {
 pub(crate) struct Reading<'a, C> {
     breaker: &'a Breaker<C>,
     now: Cell<Option<u64>>,
+    running: Cell<Option<u64>>,
 }
 
 impl<'a, C: Clock> Reading<'a, C> {
@@ -423,6 +436,7 @@ impl<'a, C: Clock> Reading<'a, C> {
         Self {
             breaker,
             now: Cell::new(None),
+            running: Cell::new(None),
         }
     }
 
@@ -430,6 +444,31 @@ impl<'a, C: Clock> Reading<'a, C> {
         let now = self.now.get().unwrap_or_else(|| self.breaker.now());
         self.now.set(Some(now));
         now
+    }
+
+    /// Whether the process has stood still since a moment of running time.
+    pub(crate) fn has_stood_still_since(&self, started: u64) -> bool {
+        // The reading comes first: it may be what tells.
+        self.running();
+        let pulse = self.breaker.engine.on_demand.pulse();
+        pulse.is_some_and(|pulse| pulse.has_stood_still_since(started))
+    }
+
+    /// The time for which the process ran by then: the clock's, less the pauses of its own. For
+    /// breakers whose calls are timed.
+    pub(crate) fn running(&self) -> u64 {
+        if let Some(running) = self.running.get() {
+            return running;
+        }
+        let running = match self.breaker.engine.on_demand.pulse() {
+            Some(pulse) => {
+                let seen = pulse.look();
+                pulse.running(seen, self.get())
+            }
+            None => self.get(),
+        };
+        self.running.set(Some(running));
+        running
     }
 }
 

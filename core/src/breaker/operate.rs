@@ -220,9 +220,11 @@ impl<C: Clock> Breaker<C> {
             (config.overdue_after(), engine.on_demand.in_flight())
         {
             let keeps = engine.config(old).overdue_after() == Some(limit);
-            in_flight.fill(side, limit, keeps, now.get());
+            let at = if keeps { 0 } else { now.running() };
+            in_flight.fill(side, limit, keeps, at);
         }
         engine.settings.fill(side, config);
+        engine.on_demand.fill(side, config);
         let recorder = engine.settings.terms(side).recorder();
         loop {
             let from = engine.word.load();

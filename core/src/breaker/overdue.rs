@@ -34,7 +34,7 @@ impl<C: Clock> Breaker<C> {
     #[cold]
     pub(crate) fn start_following(&self, word: Word, now: &Reading<'_, C>) -> Option<Token> {
         let (flight, kind) = self.count_overdue(word, now)?;
-        match flight.start(now.get(), || self.lasts(word)) {
+        match flight.start(now.running(), || self.lasts(word)) {
             Start::At(started) => {
                 let stamp = word.stamp().in_era(flight.era());
                 Some(Token::timed(stamp, started))
@@ -73,7 +73,7 @@ impl<C: Clock> Breaker<C> {
     fn count_overdue(&self, word: Word, now: &Reading<'_, C>) -> Option<(Flight<'_>, Kind)> {
         let flight = self.flight(word);
         let kind = self.engine.terms(word).thresholds().overdue()?;
-        let overdue = flight.take_overdue(now.get(), || self.lasts(word))?;
+        let overdue = flight.take_overdue(now.running(), || self.lasts(word))?;
         if overdue == 0 {
             return Some((flight, kind));
         }

@@ -32,9 +32,14 @@ impl<C: Clock> Settling<'_, C> {
         let Some(limit) = terms.slow_limit() else {
             return false;
         };
+        let ran = |started| self.now.running().saturating_sub(started);
         let elapsed = match (self.report.elapsed, self.token.started()) {
+            // The caller's clock went on while the process stood still.
+            (Some(elapsed), Some(started)) if self.now.has_stood_still_since(started) => {
+                saturating_nanos(elapsed).min(ran(started))
+            }
             (Some(elapsed), _) => saturating_nanos(elapsed),
-            (None, Some(started)) => self.now.get().saturating_sub(started),
+            (None, Some(started)) => ran(started),
             (None, None) => return false,
         };
         elapsed >= limit
@@ -179,6 +184,9 @@ impl<C: Clock> Breaker<C> {
                     None => continue,
                 }
             }
+            if word.state() != State::Disabled && self.engine.terms(word).is_timed() {
+                now.running();
+            }
             if !has_returned && word.is_recording() && word.is_timed() {
                 match self.end_following(word, token, &now) {
                     Some(Return::InTime) => has_returned = true,
@@ -189,10 +197,11 @@ impl<C: Clock> Breaker<C> {
                     }
                 }
             }
+            let report =
+                report.unwrap_or_else(|dropped| self.outcome_of(dropped, word, token, &now).into());
             let settling = Settling {
                 token,
-                report: report
-                    .unwrap_or_else(|dropped| dropped.outcome(self.engine.terms(word)).into()),
+                report: self.without_pause(report, word, token, &now),
                 now: &now,
             };
             let settled = match word.state() {
@@ -204,6 +213,53 @@ impl<C: Clock> Breaker<C> {
             if let Some(settled) = settled {
                 return settled;
             }
+        }
+    }
+
+    /// The report, unless it is a timeout that a pause of this process may have made: the
+    /// call was in flight then, and ran for less than the shortest limit otherwise. Who measured
+    /// the call and reports so knows better.
+    fn without_pause(
+        &self,
+        report: Report,
+        word: Word,
+        token: Token,
+        now: &Reading<'_, C>,
+    ) -> Report {
+        let (Some(pulse), Some(started)) = (self.engine.on_demand.pulse(), token.started()) else {
+            return report;
+        };
+        let is_excused = report.outcome == Outcome::Timeout
+            && report.elapsed.is_none()
+            && self.engine.terms(word).is_timed()
+            && pulse.has_stood_still_since(started)
+            && now.running().saturating_sub(started) < pulse.limit();
+        let outcome = if is_excused {
+            Outcome::Ignored
+        } else {
+            report.outcome
+        };
+        Report { outcome, ..report }
+    }
+
+    /// What a dropped permit settles as.
+    fn outcome_of(
+        &self,
+        dropped: Dropped,
+        word: Word,
+        token: Token,
+        now: &Reading<'_, C>,
+    ) -> Outcome {
+        let terms = self.engine.terms(word);
+        let too_long = self.engine.on_demand.rare(word.side()).abandoned_after;
+        match (dropped, too_long, token.started()) {
+            (Dropped::Panicked, ..) => terms.panicked(),
+            (Dropped::Abandoned, Some(after), Some(started))
+                if now.running().saturating_sub(started) >= after =>
+            {
+                Outcome::Timeout
+            }
+            (Dropped::Abandoned, ..) => terms.abandoned(),
         }
     }
 
@@ -379,7 +435,7 @@ impl<C: Clock> Breaker<C> {
         Match {
             cause,
             counts,
-            threshold: self.engine.terms(word).rules().threshold(cause),
+            threshold: self.engine.rules(word).threshold(cause),
             label: settling.report.label,
         }
     }
@@ -406,14 +462,6 @@ impl Dropped {
             Self::Panicked
         } else {
             Self::Abandoned
-        }
-    }
-
-    /// What that settles as.
-    fn outcome(self, terms: Terms<'_>) -> Outcome {
-        match self {
-            Self::Abandoned => terms.abandoned(),
-            Self::Panicked => terms.panicked(),
         }
     }
 }

@@ -65,6 +65,9 @@ impl Window {
 
 /// The rule on slow calls: it matches when the share of calls that took
 /// `limit` or longer reaches `ratio`.
+///
+/// A pause of the process itself is nobody's time and is left out: see
+/// [`Breaker::heartbeat`](crate::Breaker::heartbeat) for how it is told, and when it cannot be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowRule {
     /// A call that takes this long or longer is slow; above zero.
@@ -169,30 +172,36 @@ impl OpenWait {
 /// | field | default | legal |
 /// | --- | --- | --- |
 /// | `window` | count 20 | count 1 to 4096; time 10 ms or more, in 1 to 60 buckets |
-/// | `min_calls` | 10 | 1 to the window's size; 1 to 16,777,215 for a time window |
+/// | `min_calls` | 10, at most the window's size | 1 to the window's size; 1 to 16,777,215 for a time window |
 /// | `failure_ratio` | 0.5 | above 0, at most 1; or none |
 /// | `timeout_ratio` | none | as above |
 /// | `slow` | none | limit above zero, ratio as above |
 /// | `overdue` | none | slow, if `slow` is set; timeout after a time above zero |
-/// | `consecutive_failures` | none | as `min_calls`; or none |
+/// | `consecutive_failures`, `failures` | none | as `min_calls`; or none |
 /// | `open_wait` | 30 s, fixed | base above zero, factor finite and at least 1, max at least base, jitter 0 to 100 % |
 /// | `max_probes`, `successes_to_close` | 1, 1 | 1 to 255 |
 /// | `probe_lease` | 60 s | above zero; or none |
 /// | `max_inconclusive` | 16 | 1 to 255 |
 /// | `abandoned`, `panicked` | ignored, failure | any outcome |
+/// | `abandoned_after` | none | above zero; or none |
 ///
-/// At least one of the four rules must be set. Durations above 584 years
+/// At least one of the five rules must be set. Durations above 584 years
 /// (`u64::MAX` nanoseconds) count as that long; a wait that long never ends.
+///
+/// Later versions may add fields, so a config is made by changing one: with
+/// [`with`](Self::with), or field by field.
 ///
 /// # Examples
 ///
 /// ```
 /// use cutout::{Breaker, Config};
 ///
-/// let config = Config { failure_ratio: Some(0.2), ..Config::default() };
+/// let config = Config::default().with(|config| config.failure_ratio = Some(0.2));
 /// let breaker = Breaker::new(config)?;
 ///
-/// let refused = Breaker::new(Config { failure_ratio: Some(1.5), ..config }).unwrap_err();
+/// let mut wrong = config;
+/// wrong.failure_ratio = Some(1.5);
+/// let refused = Breaker::new(wrong).unwrap_err();
 /// assert_eq!(refused.field(), "failure_ratio");
 /// assert_eq!(
 ///     refused.to_string(),
@@ -201,11 +210,13 @@ impl OpenWait {
 /// # Ok::<(), cutout::ConfigError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Config {
     /// What the ratios are computed over.
     pub window: Window,
-    /// How many outcomes must be in the window before a ratio is judged.
-    pub min_calls: u32,
+    /// How many outcomes must be in the window before a ratio is judged. With `None` it
+    /// follows the window: 10, or the window's size if that is smaller.
+    pub min_calls: Option<u32>,
     /// Opens when `failures / samples` reaches this; timeouts are failures too.
     pub failure_ratio: Option<f64>,
     /// Opens when `timeouts / samples` reaches this.
@@ -220,6 +231,10 @@ pub struct Config {
     /// timeouts, however few calls the window holds. With a time window they are
     /// counted however long ago they were, from the time that the rule was set.
     pub consecutive_failures: Option<u32>,
+    /// Opens when the window holds so many failures or timeouts, however few calls it
+    /// holds besides: "2 of the last 5" with a count window of 5, "20 within a minute" with
+    /// a time window.
+    pub failures: Option<u32>,
     /// How long the breaker stays open.
     pub open_wait: OpenWait,
     /// How many probes may be unsettled at a time.
@@ -250,6 +265,14 @@ pub struct Config {
     pub max_inconclusive: u32,
     /// What a permit dropped without `done` settles as.
     pub abandoned: Outcome,
+    /// A permit dropped without `done` that was held so long, or longer, settles as a
+    /// timeout, whatever `abandoned` says: callers who give up after that time speak against
+    /// the upstream, those who leave earlier do not. So an upstream that hangs opens the
+    /// breaker although a timeout stands *outside* of it.
+    ///
+    /// It costs each call two clock reads, unless a rule on slow calls reads them already.
+    /// With `None` no time is too long.
+    pub abandoned_after: Option<Duration>,
     /// What a permit dropped by a panicking thread settles as. Without the
     /// `std` feature a panic cannot be told apart and `abandoned` holds.
     pub panicked: Outcome,
@@ -262,23 +285,28 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The most that `min_calls` and `consecutive_failures` may ask of a time window.
+    /// The most outcomes that a rule may ask of a time window.
     const MAX_CALLS: u32 = (1 << 24) - 1;
+
+    /// What `min_calls` is if it is not said, in a window that holds as many.
+    const MIN_CALLS: u32 = 10;
 
     const DEFAULT: Self = Self {
         window: Window::Count(20),
-        min_calls: 10,
+        min_calls: None,
         failure_ratio: Some(0.5),
         timeout_ratio: None,
         slow: None,
         overdue: None,
         consecutive_failures: None,
+        failures: None,
         open_wait: OpenWait::fixed(Duration::from_secs(30)),
         max_probes: 1,
         successes_to_close: 1,
         probe_lease: Some(Duration::from_secs(60)),
         max_inconclusive: 16,
         abandoned: Outcome::Ignored,
+        abandoned_after: None,
         panicked: Outcome::Failure,
     };
 
@@ -288,7 +316,7 @@ impl Config {
     pub const fn high_traffic() -> Self {
         Self {
             window: Window::Count(1000),
-            min_calls: 100,
+            min_calls: Some(100),
             failure_ratio: Some(0.2),
             open_wait: OpenWait::exponential(Duration::from_secs(5), 2.0, Duration::from_secs(60))
                 .jitter_percent(20),
@@ -312,6 +340,50 @@ impl Config {
             ),
             ..Self::DEFAULT
         }
+    }
+
+    /// This config with a change.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Config, Window};
+    ///
+    /// let config = Config::default().with(|config| {
+    ///     config.window = Window::count(5);
+    ///     config.failures = Some(2);
+    /// });
+    /// assert_eq!(config.min_calls(), 5);
+    /// ```
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// How many outcomes must be in the window before a ratio is judged:
+    /// [`min_calls`](Self#structfield.min_calls), or what follows from the window.
+    pub const fn min_calls(&self) -> u32 {
+        match (self.min_calls, self.window) {
+            (Some(calls), _) => calls,
+            (None, Window::Count(size)) if size < Self::MIN_CALLS => size,
+            (None, _) => Self::MIN_CALLS,
+        }
+    }
+
+    /// Whether a call's start must be known.
+    pub(crate) const fn is_timed(&self) -> bool {
+        self.slow.is_some() || self.overdue.is_some() || self.abandoned_after.is_some()
+    }
+
+    /// The shortest time in nanoseconds that a call's duration is judged by.
+    pub(crate) fn shortest_limit(&self) -> Option<u64> {
+        let slow = self.slow.map(|rule| saturating_nanos(rule.limit));
+        let abandoned = self.abandoned_after.map(saturating_nanos);
+        [slow, self.overdue_after(), abandoned]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// After how many nanoseconds a call in flight is overdue.
@@ -346,7 +418,7 @@ impl Config {
     /// what is legal.
     pub fn validate(&self) -> Result<(), ConfigError> {
         const RATIO: &str = "finite, above 0 and at most 1";
-        let (most, most_calls, most_in_a_row) = match self.window {
+        let (most, most_calls, most_failures) = match self.window {
             Window::Count(size) => {
                 check(
                     (1..=Window::MAX_COUNT).contains(&size),
@@ -378,9 +450,9 @@ impl Config {
             }
         };
         check(
-            (1..=most).contains(&self.min_calls),
+            (1..=most).contains(&self.min_calls()),
             "min_calls",
-            self.min_calls,
+            self.min_calls(),
             most_calls,
         )?;
         for (field, ratio) in [
@@ -404,22 +476,30 @@ impl Config {
             Some(Overdue::Timeout(limit)) => check_duration("overdue.timeout", limit)?,
             None => {}
         }
-        if let Some(run) = self.consecutive_failures {
+        for (field, failures) in [
+            ("consecutive_failures", self.consecutive_failures),
+            ("failures", self.failures),
+        ] {
+            let failures = failures.unwrap_or(1);
             check(
-                (1..=most).contains(&run),
-                "consecutive_failures",
-                run,
-                most_in_a_row,
+                (1..=most).contains(&failures),
+                field,
+                failures,
+                most_failures,
             )?;
+        }
+        if let Some(after) = self.abandoned_after {
+            check_duration("abandoned_after", after)?;
         }
         check(
             self.failure_ratio.is_some()
                 || self.timeout_ratio.is_some()
                 || self.slow.is_some()
-                || self.consecutive_failures.is_some(),
+                || self.consecutive_failures.is_some()
+                || self.failures.is_some(),
             "rules",
             "none",
-            "at least one of failure_ratio, timeout_ratio, slow, consecutive_failures",
+            "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow",
         )?;
         let wait = self.open_wait;
         check_duration("open_wait.base", wait.base)?;

@@ -13,6 +13,7 @@ use crate::contract::state::Cause;
 pub(crate) struct Rules {
     pub(crate) min_calls: u32,
     pub(crate) consecutive_failures: u32,
+    pub(crate) failures: u32,
     pub(crate) failure_ratio: f64,
     pub(crate) timeout_ratio: f64,
     pub(crate) slow_ratio: f64,
@@ -21,16 +22,20 @@ pub(crate) struct Rules {
 impl Rules {
     pub(crate) fn of(config: &Config) -> Self {
         Self {
-            min_calls: config.min_calls,
+            min_calls: config.min_calls(),
             consecutive_failures: config.consecutive_failures.unwrap_or(0),
+            failures: config.failures.unwrap_or(0),
             failure_ratio: config.failure_ratio.unwrap_or(0.0),
             timeout_ratio: config.timeout_ratio.unwrap_or(0.0),
             slow_ratio: config.slow.map_or(0.0, |rule| rule.ratio),
         }
     }
 
-    /// The ratio rule that matches, in the order of the contract.
-    pub(crate) fn matching_ratio(&self, counts: Counts) -> Option<Cause> {
+    /// The rule on what the window holds that matches, in the order of the contract.
+    pub(crate) fn matching(&self, counts: Counts) -> Option<Cause> {
+        if self.failures > 0 && counts.failures >= self.failures {
+            return Some(Cause::Failures);
+        }
         if counts.samples < self.min_calls {
             return None;
         }
@@ -48,6 +53,7 @@ impl Rules {
     pub(crate) fn threshold(&self, cause: Cause) -> Option<Threshold> {
         match cause {
             Cause::ConsecutiveFailures => Some(Threshold::Failures(self.consecutive_failures)),
+            Cause::Failures => Some(Threshold::Failures(self.failures)),
             Cause::FailureRatio => Some(Threshold::ratio(self.failure_ratio)),
             Cause::TimeoutRatio => Some(Threshold::ratio(self.timeout_ratio)),
             Cause::SlowRatio => Some(Threshold::ratio(self.slow_ratio)),
@@ -55,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// The least number of bad outcomes among `size` at which a ratio rule can
+    /// The least number of bad outcomes among `size` at which such a rule can
     /// match; `size + 1` if none is set. No kind of outcome is more frequent than
     /// the bad ones, so below this no rule can match.
     pub(crate) fn floor(&self, size: u32) -> u32 {
@@ -63,11 +69,12 @@ impl Rules {
             .into_iter()
             .filter(|&ratio| ratio > 0.0)
             .map(|ratio| least(ratio, size))
+            .chain(Some(self.failures).filter(|&failures| failures > 0))
             .min()
             .unwrap_or(size + 1)
     }
 
-    /// How many bad outcomes more than these it takes at least for a ratio to be reached, as
+    /// How many bad outcomes more than these it takes at least for such a rule to match, as
     /// long as none leaves the window; zero if successes may do, by reaching `min_calls`.
     ///
     /// Samples that come make each ratio's share of bad outcomes larger; so
@@ -82,6 +89,11 @@ impl Rules {
         .into_iter()
         .filter(|&(_, ratio)| ratio > 0.0)
         .map(|(part, ratio)| least(ratio, samples).saturating_sub(part))
+        .chain(
+            Some(self.failures)
+                .filter(|&failures| failures > 0)
+                .map(|failures| failures.saturating_sub(counts.failures)),
+        )
         .min()
         .unwrap_or(u32::MAX)
     }
@@ -160,6 +172,7 @@ mod tests {
         Rules {
             min_calls: 1,
             consecutive_failures: 0,
+            failures: 0,
             failure_ratio: failure,
             timeout_ratio: timeout,
             slow_ratio: slow,
@@ -192,16 +205,13 @@ mod tests {
             slow,
         };
         let all = rules(0.5, 0.5, 0.5);
+        assert_eq!(all.matching(counts(5, 5, 5)), Some(Cause::FailureRatio));
+        assert_eq!(all.matching(counts(4, 0, 5)), Some(Cause::SlowRatio));
         assert_eq!(
-            all.matching_ratio(counts(5, 5, 5)),
-            Some(Cause::FailureRatio)
-        );
-        assert_eq!(all.matching_ratio(counts(4, 0, 5)), Some(Cause::SlowRatio));
-        assert_eq!(
-            rules(0.0, 0.5, 0.5).matching_ratio(counts(9, 5, 9)),
+            rules(0.0, 0.5, 0.5).matching(counts(9, 5, 9)),
             Some(Cause::TimeoutRatio)
         );
-        assert_eq!(all.matching_ratio(counts(4, 4, 4)), None);
+        assert_eq!(all.matching(counts(4, 4, 4)), None);
     }
 
     #[test]

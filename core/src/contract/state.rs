@@ -63,6 +63,8 @@ impl fmt::Display for State {
 pub enum Cause {
     /// Rule: the last `consecutive_failures` outcomes were all failures or timeouts.
     ConsecutiveFailures,
+    /// Rule: the window holds `failures` failures and timeouts.
+    Failures,
     /// Rule: the share of failures reached `failure_ratio`.
     FailureRatio,
     /// Rule: the share of timeouts reached `timeout_ratio`.
@@ -92,8 +94,9 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of their declaration.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::ConsecutiveFailures,
+        Self::Failures,
         Self::FailureRatio,
         Self::TimeoutRatio,
         Self::SlowRatio,
@@ -112,6 +115,7 @@ impl Cause {
     pub const fn label(self) -> &'static str {
         match self {
             Self::ConsecutiveFailures => "consecutive_failures",
+            Self::Failures => "failures",
             Self::FailureRatio => "failure_ratio",
             Self::TimeoutRatio => "timeout_ratio",
             Self::SlowRatio => "slow_ratio",
@@ -132,6 +136,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ConsecutiveFailures => "too many failures in a row",
+            Self::Failures => "too many failures in the window",
             Self::FailureRatio => "failure ratio reached",
             Self::TimeoutRatio => "timeout ratio reached",
             Self::SlowRatio => "slow-call ratio reached",

@@ -75,10 +75,10 @@ impl Engine {
         if run != word.run() {
             return Judgement::Moves(word.with_run(run));
         }
-        let rules = terms.rules();
+        let rules = self.rules(word);
         loop {
             let look = timeline.look(side, generation);
-            if let Some(cause) = rules.matching_ratio(look.counts) {
+            if let Some(cause) = rules.matching(look.counts) {
                 return Judgement::Matches(cause, look.counts);
             }
             let slack = rules.slack(look.counts);
@@ -92,7 +92,7 @@ impl Engine {
                 // Others may have relied on the quiet, and one of them may be the one
                 // that reaches `min_calls`.
                 let counts = timeline.look(side, generation).counts;
-                if let Some(cause) = rules.matching_ratio(counts) {
+                if let Some(cause) = rules.matching(counts) {
                     return Judgement::Matches(cause, counts);
                 }
             }

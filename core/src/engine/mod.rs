@@ -8,6 +8,7 @@ pub(crate) mod in_flight;
 pub(crate) mod lines;
 pub(crate) mod on_demand;
 pub(crate) mod past;
+pub(crate) mod pulse;
 pub(crate) mod records;
 pub(crate) mod restore;
 pub(crate) mod settings;
@@ -21,6 +22,7 @@ use alloc::vec::Vec;
 
 use crate::contract::config::{Config, Window};
 use crate::contract::outcome::{Counts, Sample};
+use crate::contract::rules::Rules;
 use crate::contract::state::Cause;
 use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
@@ -79,8 +81,19 @@ impl Engine {
             .on_demand
             .in_flight()
             .map(|in_flight| in_flight.limit(word.side()));
-        self.terms(word)
-            .config(self.window(word), overdue_after.unwrap_or(0))
+        self.terms(word).config(
+            self.window(word),
+            overdue_after.unwrap_or(0),
+            self.on_demand.rare(word.side()),
+        )
+    }
+
+    /// The rules that go with `word`.
+    pub(crate) fn rules(&self, word: Word) -> Rules {
+        Rules {
+            failures: self.on_demand.rare(word.side()).failures,
+            ..self.terms(word).rules()
+        }
     }
 
     /// The window that goes with `word`.
@@ -240,7 +253,7 @@ impl Engine {
         let cause = if in_a_row {
             Cause::ConsecutiveFailures
         } else {
-            self.terms(word).rules().matching_ratio(counts)?
+            self.rules(word).matching(counts)?
         };
         Some((cause, counts))
     }

@@ -4,9 +4,12 @@ use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
+use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, Window};
 use crate::engine::in_flight::InFlight;
+use crate::engine::pulse::Pulse;
 use crate::engine::records::Texts;
+use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::{Far, NEAR_SIZE};
 use crate::engine::window::time::Timeline;
 
@@ -20,6 +23,18 @@ struct Parts {
     timeline: OnceBox<Timeline>,
     texts: Texts,
     in_flight: OnceBox<InFlight>,
+    pulse: OnceBox<Pulse>,
+    /// Of each side: what few configs set.
+    rare: [[AtomicU64; 2]; 2],
+}
+
+/// What few configs set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rare {
+    /// The rule on a number of failures; zero for none.
+    pub(crate) failures: u32,
+    /// After how many nanoseconds an abandoned call is a timeout.
+    pub(crate) abandoned_after: Option<u64>,
 }
 
 impl OnDemand {
@@ -37,9 +52,46 @@ impl OnDemand {
                 self.parts().timeline.get_or_init(new);
             }
         }
+        if let Some(limit) = config.shortest_limit() {
+            let new = || Box::new(Pulse::new(limit));
+            self.parts().pulse.get_or_init(new);
+        }
         if let Some(limit) = config.overdue_after() {
             let new = || Box::new(InFlight::new(limit));
             self.parts().in_flight.get_or_init(new);
+        }
+    }
+
+    /// The readings of the clock, if calls have ever been timed.
+    #[inline]
+    pub(crate) fn pulse(&self) -> Option<&Pulse> {
+        self.0.get()?.pulse.get()
+    }
+
+    /// Fills a side that the breaker's word does not go with.
+    pub(crate) fn fill(&self, side: usize, config: &Config) {
+        let failures = u64::from(config.failures.unwrap_or(0));
+        let after = config.abandoned_after.map_or(0, saturating_nanos);
+        if failures == 0 && after == 0 && self.0.get().is_none() {
+            return;
+        }
+        let [to_failures, to_after] = &self.parts().rare[side];
+        // Release: pairs with `rare`; whoever sees these values also sees that the word has
+        // left the side.
+        to_failures.store(failures, Release);
+        to_after.store(after, Release);
+    }
+
+    /// What few configs set, of a side.
+    pub(crate) fn rare(&self, side: usize) -> Rare {
+        let Some(parts) = self.0.get() else {
+            return Rare::default();
+        };
+        // Acquire: pairs with `fill`.
+        let [failures, after] = [0, 1].map(|word| parts.rare[side][word].load(Acquire));
+        Rare {
+            failures: failures as u32,
+            abandoned_after: Some(after).filter(|&after| after > 0),
         }
     }
 

@@ -142,7 +142,7 @@ impl First {
 fn recorder(config: &Config) -> Recorder {
     Recorder {
         by_time: matches!(config.window, Window::Time { .. }),
-        timed: config.slow.is_some() || config.overdue.is_some(),
+        timed: config.is_timed(),
         in_a_row: config.consecutive_failures.is_some(),
     }
 }

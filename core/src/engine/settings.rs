@@ -14,6 +14,7 @@ use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::outcome::Outcome;
 use crate::contract::rules::Rules;
 use crate::engine::field::{Field, seldom};
+use crate::engine::on_demand::Rare;
 use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::Kind;
 use crate::engine::word::{Closed, Recorder, Shape};
@@ -40,6 +41,10 @@ const ABANDONED: Field = MAX_INCONCLUSIVE.above(3);
 const PANICKED: Field = ABANDONED.above(3);
 const JITTER: Field = PANICKED.above(7);
 const MIN_CALLS: Field = JITTER.above(24);
+/// Whether `min_calls` was said.
+const SAID: Field = MIN_CALLS.above(1);
+/// Whether a rule or a policy needs the start time of calls.
+const TIMED: Field = SAID.above(1);
 
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
@@ -111,7 +116,9 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | ABANDONED.put(outcome_bits(config.abandoned))
         | PANICKED.put(outcome_bits(config.panicked))
         | JITTER.put(u64::from(config.open_wait.jitter_percent))
-        | MIN_CALLS.put(u64::from(config.min_calls));
+        | MIN_CALLS.put(u64::from(config.min_calls()))
+        | SAID.put(u64::from(config.min_calls.is_some()))
+        | TIMED.put(u64::from(config.is_timed()));
     words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
     words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
     words[SLOW_RATIO] = slow_ratio.to_bits();
@@ -218,11 +225,13 @@ impl Terms<'_> {
         self.thresholds().shape()
     }
 
+    /// The rules, but for the one on a number of failures.
     pub(crate) fn rules(self) -> Rules {
         let thresholds = self.thresholds();
         Rules {
             min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
             consecutive_failures: thresholds.consecutive_failures(),
+            failures: 0,
             failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
             timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
             slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
@@ -235,11 +244,16 @@ impl Terms<'_> {
         Some(self.read(SLOW_LIMIT)).filter(|&limit| limit > 0)
     }
 
+    /// Whether a rule or a policy needs the start time of calls.
+    pub(crate) fn is_timed(self) -> bool {
+        TIMED.get(self.read(POLICIES)) == 1
+    }
+
     /// What a word that records starts with.
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
             by_time: self.thresholds().is_by_time(),
-            timed: self.slow_limit().is_some() || self.thresholds().overdue().is_some(),
+            timed: self.is_timed(),
             in_a_row: self.thresholds().consecutive_failures() > 0,
         }
     }
@@ -285,13 +299,14 @@ impl Terms<'_> {
         (!thresholds.is_by_time()).then(|| Window::Count(thresholds.shape().size))
     }
 
-    /// The whole config, but for the window and for when a call is overdue.
-    pub(crate) fn config(self, window: Window, overdue_after: u64) -> Config {
+    /// The whole config, given what is kept elsewhere: the window, when a call is overdue, and
+    /// what is rare.
+    pub(crate) fn config(self, window: Window, overdue_after: u64, rare: Rare) -> Config {
         let rules = self.rules();
         let ratio = |ratio: f64| Some(ratio).filter(|&ratio| ratio > 0.0);
         Config {
             window,
-            min_calls: rules.min_calls,
+            min_calls: Some(rules.min_calls).filter(|_| SAID.get(self.read(POLICIES)) == 1),
             failure_ratio: ratio(rules.failure_ratio),
             timeout_ratio: ratio(rules.timeout_ratio),
             slow: self.slow_limit().map(|limit| SlowRule {
@@ -306,12 +321,14 @@ impl Terms<'_> {
                     false => Overdue::Slow,
                 }),
             consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
+            failures: Some(rare.failures).filter(|&failures| failures > 0),
             open_wait: self.open_wait(),
             max_probes: self.max_probes(),
             successes_to_close: self.successes_to_close(),
             probe_lease: self.lease().map(Duration::from_nanos),
             max_inconclusive: self.max_inconclusive(),
             abandoned: self.abandoned(),
+            abandoned_after: rare.abandoned_after.map(Duration::from_nanos),
             panicked: self.panicked(),
         }
     }

@@ -470,6 +470,7 @@ pub(crate) const fn code_of(cause: Cause) -> u64 {
         Cause::ProbeTimedOut => 5,
         Cause::ProbeSlow => 6,
         Cause::ProbesInconclusive => 7,
+        Cause::Failures => 9,
         // The others never open a breaker; a restored snapshot may claim one.
         Cause::Operator
         | Cause::ProbesPassed
@@ -491,6 +492,7 @@ pub(crate) fn cause_of(code: u64) -> Cause {
         6 => Cause::ProbeSlow,
         7 => Cause::ProbesInconclusive,
         8 => Cause::Operator,
+        9 => Cause::Failures,
         cause => unreachable!("no transition writes cause {cause}"),
     }
 }

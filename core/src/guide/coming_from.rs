@@ -117,7 +117,7 @@
 //! | its setting | here | what differs |
 //! | --- | --- | --- |
 //! | `WithFailureThreshold(n)` | [`consecutive_failures`](crate::Builder::consecutive_failures)`(n)` | |
-//! | `WithFailureThresholdRatio(n, of)` | [`Window::count`](crate::Window::count)`(of)` with a ratio of `n / of` and `min_calls(of)` | |
+//! | `WithFailureThresholdRatio(n, of)` | [`Window::count`](crate::Window::count)`(of)`, [`failures`](crate::Builder::failures)`(n)` | judged at once, not only when `of` have run |
 //! | `WithFailureRateThreshold(rate, executions, period)` | [`Window::time`](crate::Window::time), [`failure_ratio`](crate::Builder::failure_ratio), [`min_calls`](crate::Builder::min_calls) | a share, not a percentage |
 //! | `WithDelay`, `WithDelayFunc` | [`open_wait`](crate::Builder::open_wait), [`Report::retry_after`](crate::Report) | a failure may bring its own wait |
 //! | `WithSuccessThreshold(n)` | [`successes_to_close`](crate::Builder::successes_to_close)`(n)` | one failure opens again |
@@ -167,6 +167,7 @@
 //! | `break_duration` (5 s) | [`open_wait`](crate::Builder::open_wait) | |
 //! | `half_open_mode` (progressive) | [`max_probes`](crate::Builder::max_probes), [`successes_to_close`](crate::Builder::successes_to_close) | theirs admits a growing share of the calls |
 //! | `recovery_with` | a [classifier](crate::classify) | here whether to retry is another question |
+//! | abandoned calls fail if nothing succeeds | [`abandoned_after`](crate::Builder::abandoned_after) | by how long the caller waited, not by whether anybody else succeeded |
 //! | an id for each breaker | the features `registry` and `tower`: `BreakerLayer::keyed` | with a bound on their number |
 //!
 //! # failsafe

@@ -86,11 +86,13 @@ impl Model {
         self.granted += 1;
         let number = self.granted;
         let records = self.mode.window().is_some();
+        let measured = self.config.slow.is_some() || self.config.abandoned_after.is_some();
         let granted = if records && self.config.overdue.is_some() {
-            Some(self.start_following(number, at))
+            let running = self.running(at);
+            Some(self.start_following(number, running))
         } else {
             // A rule on slow calls may be set while a probe is out.
-            (probe || self.config.slow.is_some()).then_some(at)
+            (probe || measured && records).then(|| self.running(at))
         };
         ModelPermit {
             generation: self.generation,
@@ -125,10 +127,17 @@ impl Model {
             self.stale += 1;
             return Settled::Stale;
         }
+        let judges = self.mode.window().is_some() || matches!(self.mode, Mode::HalfOpen(..));
+        let running = if judges && self.config.is_timed() {
+            self.running(at)
+        } else {
+            at
+        };
         if self.mode.window().is_some() && self.was_overdue(&permit) {
             return Settled::Overdue;
         }
-        let slow = self.is_slow(&permit, report, at);
+        let report = self.without_pause(&permit, report, running);
+        let slow = self.is_slow(&permit, report, running);
         match self.mode {
             Mode::Closed(_) | Mode::ObserveOnly(_) => self.record(report, slow, at),
             Mode::HalfOpen(opened, mut probes) => {
@@ -154,8 +163,21 @@ impl Model {
 
     /// Settles a permit that was dropped, `panicking` or not, by the config's policy.
     pub fn drop_permit(&mut self, permit: ModelPermit, panicking: bool, now: u64) -> Settled {
+        let at = self.since_start(now);
+        let judges = self.mode.window().is_some() || matches!(self.mode, Mode::HalfOpen(..));
+        let is_present = permit.generation == self.generation || self.is_late_probe(&permit);
+        let is_present = is_present && judges && self.config.is_timed();
+        let running = if is_present { self.running(at) } else { at };
+        let held = permit
+            .granted
+            .map(|granted| running.saturating_sub(granted));
+        let too_long = self.config.abandoned_after.map(saturating_nanos);
         let outcome = if panicking {
             self.config.panicked
+        } else if held
+            .is_some_and(|held| too_long.is_some_and(|most| saturating_nanos(held) >= most))
+        {
+            Outcome::Timeout
         } else {
             self.config.abandoned
         };
@@ -164,9 +186,17 @@ impl Model {
 
     /// Whether a call was slow: a slow rule is set and the call is known to have
     /// taken its limit or longer. The caller's measurement counts before the breaker's.
-    fn is_slow(&self, permit: &ModelPermit, report: Report, at: Duration) -> bool {
-        let measured = permit.granted.map(|granted| at.saturating_sub(granted));
-        match (self.config.slow, report.elapsed.or(measured)) {
+    fn is_slow(&self, permit: &ModelPermit, report: Report, running: Duration) -> bool {
+        let measured = permit
+            .granted
+            .map(|granted| running.saturating_sub(granted));
+        let said = match measured {
+            Some(ran) if self.stood_still_since(permit) => {
+                report.elapsed.map(|elapsed| elapsed.min(ran))
+            }
+            _ => report.elapsed,
+        };
+        match (self.config.slow, said.or(measured)) {
             (Some(rule), Some(elapsed)) => {
                 saturating_nanos(elapsed) >= saturating_nanos(rule.limit)
             }
@@ -223,13 +253,19 @@ impl Model {
         let run = self.mode.window()?.run();
         let counts = self.counts(at);
         let reaches = |count: u32, ratio: Option<f64>| {
-            counts.samples >= self.config.min_calls
+            counts.samples >= self.config.min_calls()
                 && ratio.is_some_and(|ratio| f64::from(count) / f64::from(counts.samples) >= ratio)
         };
 
         let consecutive = self.config.consecutive_failures;
         if consecutive.is_some_and(|limit| run >= limit) {
             Some(Cause::ConsecutiveFailures)
+        } else if self
+            .config
+            .failures
+            .is_some_and(|limit| counts.failures >= limit)
+        {
+            Some(Cause::Failures)
         } else if reaches(counts.failures, self.config.failure_ratio) {
             Some(Cause::FailureRatio)
         } else if reaches(counts.timeouts, self.config.timeout_ratio) {

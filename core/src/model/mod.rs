@@ -33,6 +33,7 @@ mod calls;
 mod deadline;
 mod operate;
 mod overdue;
+mod pulse;
 mod read;
 mod window;
 
@@ -59,6 +60,7 @@ use crate::engine::word::{HalfOpen, Word};
 
 use deadline::Deadline;
 use overdue::Flights;
+use pulse::Pulse;
 use window::Held;
 
 /// How many generations there are before they start again at zero.
@@ -88,6 +90,8 @@ pub struct Model {
     flights: Flights,
     /// How many permits there have been.
     granted: u64,
+    /// Once a config has timed calls.
+    pulse: Option<Pulse>,
 }
 
 /// The state with what belongs to it.
@@ -185,6 +189,7 @@ impl Model {
             newest: 0,
             flights: Flights::default(),
             granted: 0,
+            pulse: Pulse::of(&config),
         })
     }
 

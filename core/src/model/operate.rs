@@ -92,8 +92,15 @@ impl Model {
         let at = self.since_start(now);
         let counts = self.counts(at);
         let old = mem::replace(&mut self.config, config);
+        if self.pulse.is_none() {
+            self.pulse = Pulse::of(&config);
+        }
         if old.overdue_after() != config.overdue_after() {
-            self.follow_anew(at);
+            let running = match self.config.overdue {
+                Some(_) => self.running(at),
+                None => at,
+            };
+            self.follow_anew(running);
         }
         if config.consecutive_failures.is_none()
             && let Some(window) = self.mode.window_mut()

@@ -34,8 +34,9 @@ impl Model {
         if self.mode.window().is_none() {
             return;
         }
+        let running = self.running(at);
         let width = epoch_width(limit);
-        let present = self.flights.latest.max(saturating_nanos(at) / width);
+        let present = self.flights.latest.max(saturating_nanos(running) / width);
         self.flights.latest = present;
         let is_overdue = |started: Duration| present - saturating_nanos(started) / width >= OVERDUE;
         let in_flight = self.flights.started.len();

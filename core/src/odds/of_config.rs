@@ -51,6 +51,14 @@ impl Config {
             let curve = run::curve(length, share);
             add(curve.clone(), curve);
         }
+        if let (Some(failures), Some(share)) = (self.failures, usable(traffic.failures)) {
+            let scan = Scan {
+                size,
+                threshold: failures,
+                partly: |_| Some(failures),
+            };
+            add(scan.starting_empty(share), scan.starting_full(share));
+        }
         let ratios = [
             (self.failure_ratio, traffic.failures),
             (self.timeout_ratio, traffic.timeouts),
@@ -60,7 +68,7 @@ impl Config {
             let (Some(ratio), Some(share)) = (ratio, usable(share)) else {
                 continue;
             };
-            let min_calls = self.min_calls;
+            let min_calls = self.min_calls();
             let scan = Scan {
                 size,
                 threshold: least(ratio, size),

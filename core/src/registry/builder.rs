@@ -70,7 +70,7 @@ impl<K, C: Clock> Recipe<K, C> {
 ///
 /// let registry = Registry::builder(|host: &String| host.clone())
 ///     .configure(|host, default| match host.ends_with(".internal") {
-///         true => Config { failure_ratio: Some(0.2), ..default },
+///         true => default.with(|config| config.failure_ratio = Some(0.2)),
 ///         false => default,
 ///     })
 ///     .listener(|name, event| println!("{name}: {} -> {}", event.from, event.to))

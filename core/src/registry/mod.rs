@@ -90,7 +90,7 @@ const LOOKS_IN_A_SWEEP: usize = 256;
 /// registry.get_or_create(&7)?.force_open(Some(Duration::from_secs(60)), "over its quota");
 ///
 /// // For all keys that have no config of their own, those to come too.
-/// let breaker = Config { failure_ratio: Some(0.2), ..Config::default() };
+/// let breaker = Config::default().with(|config| config.failure_ratio = Some(0.2));
 /// registry.reconfigure(RegistryConfig { breaker, ..registry.config() })?;
 /// registry.reconfigure_key(8, Some(Config::low_traffic()))?;
 ///

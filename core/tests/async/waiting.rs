@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::adapters::tokio::{TokioClock, WaitingRoom};
-use cutout::{Builder, Config, OpenWait, OwnedPermit, Rejected, Settled, State};
+use cutout::{Builder, OpenWait, OwnedPermit, Rejected, Settled, State};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, advance, sleep};
 
@@ -174,10 +174,7 @@ async fn a_lost_lease_ends_a_wait() {
 async fn a_larger_quota_ends_a_wait() {
     let (room, probes) = probed(fragile()).await;
     let waiter = asleep(&room, LONG).await;
-    let config = Config {
-        max_probes: 2,
-        ..room.breaker().config()
-    };
+    let config = room.breaker().config().with(|config| config.max_probes = 2);
     room.breaker().reconfigure(config).unwrap();
     let (permit, waited) = waiter.await.unwrap();
     assert!(permit.unwrap().is_probe());

@@ -89,20 +89,19 @@ fn config(random: &mut Random) -> Config {
         limit: WAIT,
         ratio: 1.0,
     };
-    Config {
-        window: Window::count(size),
-        min_calls: 1 + random.below(size as usize) as u32,
-        failure_ratio: Some([0.5, 1.0][random.below(2)]),
-        slow: random.one_in(2).then_some(slow),
-        consecutive_failures: random.one_in(3).then_some(size),
-        open_wait: OpenWait::exponential(WAIT, 2.0, WAIT * 8),
-        max_probes: 1 + random.below(3) as u32,
-        successes_to_close: 1 + random.below(3) as u32,
-        max_inconclusive: 1 + random.below(3) as u32,
-        probe_lease: (!random.one_in(4)).then_some(WAIT),
-        abandoned: [Outcome::Ignored, Outcome::Failure][random.below(2)],
-        ..Config::default()
-    }
+    Config::default().with(|config| {
+        config.window = Window::count(size);
+        config.min_calls = Some(1 + random.below(size as usize) as u32);
+        config.failure_ratio = Some([0.5, 1.0][random.below(2)]);
+        config.slow = random.one_in(2).then_some(slow);
+        config.consecutive_failures = random.one_in(3).then_some(size);
+        config.open_wait = OpenWait::exponential(WAIT, 2.0, WAIT * 8);
+        config.max_probes = 1 + random.below(3) as u32;
+        config.successes_to_close = 1 + random.below(3) as u32;
+        config.max_inconclusive = 1 + random.below(3) as u32;
+        config.probe_lease = (!random.one_in(4)).then_some(WAIT);
+        config.abandoned = [Outcome::Ignored, Outcome::Failure][random.below(2)];
+    })
 }
 
 fn op(random: &mut Random, present: &Config, permits: &mut Vec<usize>, granted: &mut usize) -> Op {
@@ -117,14 +116,13 @@ fn op(random: &mut Random, present: &Config, permits: &mut Vec<usize>, granted: 
         32 => Op::Close,
         33 => [Op::Disable, Op::ObserveOnly][random.below(2)],
         34 => Op::ForceOpen([None, Some(Duration::ZERO), Some(WAIT)][random.below(3)]),
-        35 => Op::Reconfigure(Config {
-            window: [present.window, Window::count(2)][random.below(2)],
-            min_calls: 1,
-            consecutive_failures: None,
+        35 => Op::Reconfigure(config(random).with(|config| {
+            config.window = [present.window, Window::count(2)][random.below(2)];
+            config.min_calls = Some(1);
+            config.consecutive_failures = None;
             // A call that loses the race for a probe may leave its lease behind, so the leases are equal.
-            probe_lease: present.probe_lease,
-            ..config(random)
-        }),
+            config.probe_lease = present.probe_lease;
+        })),
         36 | 37 => Op::Snapshot,
         38 => [Op::State, Op::IsAvailable][random.below(2)],
         39 => [Op::Config, Op::Stale][random.below(2)],

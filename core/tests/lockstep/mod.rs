@@ -306,6 +306,7 @@ fn stored(mut config: Config) -> Config {
         *length = longest.min(*length);
     }
     config.probe_lease = config.probe_lease.map(|lease| lease.min(longest));
+    config.abandoned_after = config.abandoned_after.map(|after| after.min(longest));
     if let Some(Overdue::Timeout(limit)) = &mut config.overdue {
         *limit = longest.min(*limit);
     }

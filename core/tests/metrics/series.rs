@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cutout::{Breaker, Cause, Config, ManualClock, Outcome, SlowRule, State, Window};
+use cutout::{Breaker, Cause, ManualClock, Outcome, SlowRule, State, Window};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -296,7 +296,7 @@ proptest! {
                 12 => breaker.force_open(is_even(breaker.generation()).then_some(WAIT), "stop"),
                 _ => {
                     let count = 4 + breaker.generation() % 3;
-                    let config = Config { window: Window::count(count), ..breaker.config() };
+                    let config = breaker.config().with(|config| config.window = Window::count(count));
                     breaker.reconfigure(config).unwrap();
                     if count == 5 {
                         breaker.disable("and off");

@@ -9,10 +9,7 @@ use cutout::{Config, ManualClock, State};
 use super::{builder, config, registry};
 
 fn with_ratio(ratio: f64) -> Config {
-    Config {
-        failure_ratio: Some(ratio),
-        ..Config::default()
-    }
+    Config::default().with(|config| config.failure_ratio = Some(ratio))
 }
 
 fn all_with_ratio(ratio: f64) -> RegistryConfig {
@@ -28,10 +25,7 @@ fn a_keys_config_follows_the_one_for_all_or_is_its_own() {
     let registry = builder(&clock, 10)
         .config(all_with_ratio(0.5))
         .configure(|key, default| match key.starts_with("fragile") {
-            true => Config {
-                min_calls: 3,
-                ..default
-            },
+            true => default.with(|config| config.min_calls = Some(3)),
             false => default,
         })
         .build()
@@ -40,10 +34,7 @@ fn a_keys_config_follows_the_one_for_all_or_is_its_own() {
     assert_eq!(config_of("a"), with_ratio(0.5));
     assert_eq!(
         config_of("fragile"),
-        Config {
-            min_calls: 3,
-            ..with_ratio(0.5)
-        }
+        with_ratio(0.5).with(|config| config.min_calls = Some(3))
     );
     registry
         .reconfigure_key("b".into(), Some(with_ratio(0.9)))
@@ -57,10 +48,7 @@ fn a_keys_config_follows_the_one_for_all_or_is_its_own() {
     assert_eq!(config_of("c"), with_ratio(0.1));
     assert_eq!(
         config_of("fragile"),
-        Config {
-            min_calls: 3,
-            ..with_ratio(0.1)
-        }
+        with_ratio(0.1).with(|config| config.min_calls = Some(3))
     );
     registry.reconfigure_key("a".into(), None).unwrap();
     assert_eq!(config_of("a"), with_ratio(0.1));
@@ -97,14 +85,8 @@ fn illegal_configs_are_refused_with_the_name_of_who_has_them() {
 
     let registry = builder(&ManualClock::new(), 10)
         .configure(|key, default| match &**key {
-            "odd" => Config {
-                min_calls: 999,
-                ..default
-            },
-            "picky" => Config {
-                min_calls: 15,
-                ..default
-            },
+            "odd" => default.with(|config| config.min_calls = Some(999)),
+            "picky" => default.with(|config| config.min_calls = Some(15)),
             _ => default,
         })
         .build()
@@ -125,11 +107,10 @@ fn illegal_configs_are_refused_with_the_name_of_who_has_them() {
     ));
     assert_eq!(registry.config(), before);
     // Legal for all but one, whose own part does not go with it.
-    let narrow = Config {
-        window: cutout::Window::count(12),
-        min_calls: 5,
-        ..Config::default()
-    };
+    let narrow = Config::default().with(|config| {
+        config.window = cutout::Window::count(12);
+        config.min_calls = Some(5);
+    });
     let error = registry
         .reconfigure(RegistryConfig {
             breaker: narrow,

@@ -91,10 +91,7 @@ fn a_config_that_changes_while_another_is_brought_to_the_breakers_reaches_them_a
     static REGISTRY: OnceLock<Registry<String, ManualClock>> = OnceLock::new();
     static INTERRUPTS: AtomicBool = AtomicBool::new(false);
     let with_calls = |min_calls| RegistryConfig {
-        breaker: Config {
-            min_calls,
-            ..Config::default()
-        },
+        breaker: Config::default().with(|config| config.min_calls = Some(min_calls)),
         ..config(10)
     };
     let registry = REGISTRY.get_or_init(|| {
@@ -114,7 +111,7 @@ fn a_config_that_changes_while_another_is_brought_to_the_breakers_reaches_them_a
     INTERRUPTS.store(true, Ordering::Relaxed);
     registry.reconfigure(with_calls(5)).unwrap();
     for (key, breaker) in registry.breakers() {
-        assert_eq!(breaker.config().min_calls, 7, "{key}");
+        assert_eq!(breaker.config().min_calls(), 7, "{key}");
     }
 }
 

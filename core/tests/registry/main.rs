@@ -16,11 +16,10 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Breakers that open at the first failure, evicted after a minute.
 fn config(max_keys: usize) -> RegistryConfig {
     RegistryConfig {
-        breaker: Config {
-            min_calls: 1,
-            consecutive_failures: Some(1),
-            ..Config::default()
-        },
+        breaker: Config::default().with(|config| {
+            config.min_calls = Some(1);
+            config.consecutive_failures = Some(1);
+        }),
         max_keys,
         idle: Some(IDLE),
         forget: None,

@@ -214,7 +214,11 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 300, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config {
+        cases: 300,
+        failure_persistence: None,
+        ..Config::default()
+    })]
 
     #[test]
     fn breakers_are_kept_while_they_may_be_missed_and_go_when_not(

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use cutout::registry::RegistryConfig;
-use cutout::{Config, ManualClock, State};
+use cutout::{ManualClock, State};
 
 use super::{builder, config, registry};
 
@@ -91,10 +91,9 @@ fn when_all_changes_have_returned_all_breakers_have_the_last_config() {
     let clock = ManualClock::new();
     let registry = registry(&clock, 10_000);
     let with_lease = |seconds| RegistryConfig {
-        breaker: Config {
-            probe_lease: Some(Duration::from_secs(seconds)),
-            ..config(1).breaker
-        },
+        breaker: config(1)
+            .breaker
+            .with(|config| config.probe_lease = Some(Duration::from_secs(seconds))),
         ..config(10_000)
     };
     for round in 0..20 {

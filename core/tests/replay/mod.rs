@@ -44,13 +44,12 @@ use crate::lockstep::{Held, Lockstep};
 /// Replays a line and gives what it came to: every answer, and the state after it.
 pub(crate) fn replay(line: &str) -> Vec<String> {
     let (settings, steps) = line.split_once(':').expect("settings: steps");
-    let mut config = Config {
-        window: Window::count(10),
-        min_calls: 1,
-        failure_ratio: Some(1.0),
-        open_wait: OpenWait::fixed(Duration::from_secs(10)),
-        ..Config::default()
-    };
+    let mut config = Config::default().with(|config| {
+        config.window = Window::count(10);
+        config.min_calls = Some(1);
+        config.failure_ratio = Some(1.0);
+        config.open_wait = OpenWait::fixed(Duration::from_secs(10));
+    });
     for word in settings.split_whitespace() {
         let (key, value) = word.split_once('=').expect("KEY=value");
         set(&mut config, key, value);
@@ -312,7 +311,7 @@ fn set(config: &mut Config, key: &str, value: &str) {
                 None => Window::count(number()),
             }
         }
-        "M" => config.min_calls = number(),
+        "M" => config.min_calls = Some(number()),
         "R" => config.failure_ratio = ratio(),
         "TR" => config.timeout_ratio = ratio(),
         "SLOW" => {
@@ -328,6 +327,8 @@ fn set(config: &mut Config, key: &str, value: &str) {
                 limit => Some(Overdue::Timeout(duration(limit))),
             }
         }
+        "F" => config.failures = (value != "none").then(number),
+        "DA" => config.abandoned_after = (value != "none").then(|| duration(value)),
         "C" => config.consecutive_failures = (value != "none").then(number),
         "O" => config.open_wait = open_wait(value),
         "J" => config.open_wait = config.open_wait.jitter_percent(number()),
@@ -359,6 +360,7 @@ fn outcome(letter: &str) -> Outcome {
         "f" => Outcome::Failure,
         "t" => Outcome::Timeout,
         "i" => Outcome::Ignored,
+        "n" => Outcome::Answered,
         _ => panic!("unknown step {letter}"),
     }
 }

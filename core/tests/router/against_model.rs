@@ -250,7 +250,11 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 400, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config {
+        cases: 400,
+        failure_persistence: None,
+        ..Config::default()
+    })]
 
     #[test]
     fn the_router_does_what_the_plain_list_does(

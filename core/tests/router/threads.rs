@@ -106,12 +106,11 @@ fn threads_share_turns_and_the_canary_gets_exactly_its_share() {
 /// A router over breakers that record all and never open.
 fn recording(names: &[&str]) -> Routes {
     let breaker = || {
-        let config = Config {
-            window: Window::count(Window::MAX_COUNT),
-            failure_ratio: None,
-            consecutive_failures: Some(Window::MAX_COUNT),
-            ..Config::default()
-        };
+        let config = Config::default().with(|config| {
+            config.window = Window::count(Window::MAX_COUNT);
+            config.failure_ratio = None;
+            config.consecutive_failures = Some(Window::MAX_COUNT);
+        });
         Arc::new(
             Breaker::builder()
                 .config(config)
@@ -190,13 +189,12 @@ fn no_permit_is_lost_when_targets_fail_recover_come_and_go() {
     let router = router(&clock, by(Policy::RoundRobin), &names);
     let breaker = |_: &str| {
         let breaker = Breaker::builder()
-            .config(Config {
-                min_calls: 1,
-                consecutive_failures: Some(1),
-                max_probes: 2,
-                probe_lease: None,
-                ..Config::default()
-            })
+            .config(Config::default().with(|config| {
+                config.min_calls = Some(1);
+                config.consecutive_failures = Some(1);
+                config.max_probes = 2;
+                config.probe_lease = None;
+            }))
             .open_wait(OpenWait::fixed(Duration::from_nanos(1)))
             .clock(clock.clone());
         Arc::new(breaker.build().unwrap())

@@ -19,31 +19,30 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
     for ratio in [f64::NAN, -1.0, -0.0, 0.0, 1.000_000_1, f64::INFINITY] {
         let failure_ratio = Some(ratio);
         row(
-            Config {
-                failure_ratio,
-                ..legal
-            },
+            legal.with(|config| config.failure_ratio = failure_ratio),
             "failure_ratio",
             &ratio,
             RATIO,
         );
         let timeout_ratio = Some(ratio);
         row(
-            Config {
-                timeout_ratio,
-                ..legal
-            },
+            legal.with(|config| config.timeout_ratio = timeout_ratio),
             "timeout_ratio",
             &ratio,
             RATIO,
         );
         let slow = Some(SlowRule { ratio, ..slow });
-        row(Config { slow, ..legal }, "slow.ratio", &ratio, RATIO);
+        row(
+            legal.with(|config| config.slow = slow),
+            "slow.ratio",
+            &ratio,
+            RATIO,
+        );
     }
     for size in [0, 4097, 5000, u32::MAX] {
         let window = Window::count(size);
         row(
-            Config { window, ..legal },
+            legal.with(|config| config.window = window),
             "window",
             &size,
             "a count of 1 to 4096",
@@ -51,7 +50,7 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
     }
     for min_calls in [0, 21, u32::MAX] {
         row(
-            Config { min_calls, ..legal },
+            legal.with(|config| config.min_calls = Some(min_calls)),
             "min_calls",
             &min_calls,
             "1 to the window's size",
@@ -61,75 +60,64 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
         let consecutive_failures = Some(run);
         let range = "1 to the window's size, or none";
         row(
-            Config {
-                consecutive_failures,
-                ..legal
-            },
+            legal.with(|config| config.consecutive_failures = consecutive_failures),
             "consecutive_failures",
             &run,
             range,
         );
+        let failures = Some(run);
+        let config = legal.with(|config| config.failures = failures);
+        row(config, "failures", &run, range);
     }
     for count in [0, 256, u32::MAX] {
         let range = "1 to 255";
         row(
-            Config {
-                max_probes: count,
-                ..legal
-            },
+            legal.with(|config| config.max_probes = count),
             "max_probes",
             &count,
             range,
         );
         row(
-            Config {
-                successes_to_close: count,
-                ..legal
-            },
+            legal.with(|config| config.successes_to_close = count),
             "successes_to_close",
             &count,
             range,
         );
         row(
-            Config {
-                max_inconclusive: count,
-                ..legal
-            },
+            legal.with(|config| config.max_inconclusive = count),
             "max_inconclusive",
             &count,
             range,
         );
     }
-    let none = Config {
-        failure_ratio: None,
-        ..legal
-    };
-    let rules = "at least one of failure_ratio, timeout_ratio, slow, consecutive_failures";
+    let none = legal.with(|config| config.failure_ratio = None);
+    let rules =
+        "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow";
     row(none, "rules", &"none", rules);
     let limit = Some(SlowRule {
         limit: Duration::ZERO,
         ..slow
     });
     row(
-        Config {
-            slow: limit,
-            ..legal
-        },
+        legal.with(|config| config.slow = limit),
         "slow.limit",
+        &"0ns",
+        "above zero",
+    );
+    row(
+        legal.with(|config| config.abandoned_after = Some(Duration::ZERO)),
+        "abandoned_after",
         &"0ns",
         "above zero",
     );
     let probe_lease = Some(Duration::ZERO);
     row(
-        Config {
-            probe_lease,
-            ..legal
-        },
+        legal.with(|config| config.probe_lease = probe_lease),
         "probe_lease",
         &"0ns",
         "above zero",
     );
-    let with = |open_wait| Config { open_wait, ..legal };
+    let with = |open_wait| legal.with(|config| config.open_wait = open_wait);
     let zero = OpenWait::fixed(Duration::ZERO);
     row(with(zero), "open_wait.base", &"0ns", "above zero");
     for factor in [f64::NAN, -2.0, 0.5, f64::INFINITY] {
@@ -168,7 +156,7 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
 
 #[test]
 fn every_field_changes_what_happens() {
-    // A new field does not compile until it is named here, and has a row below.
+    // A new field is named here, and has a row below.
     let Config {
         window: _,
         min_calls: _,
@@ -177,6 +165,7 @@ fn every_field_changes_what_happens() {
         slow: None | Some(SlowRule { limit: _, ratio: _ }),
         overdue: _,
         consecutive_failures: _,
+        failures: _,
         open_wait:
             OpenWait {
                 base: _,
@@ -189,8 +178,12 @@ fn every_field_changes_what_happens() {
         probe_lease: _,
         max_inconclusive: _,
         abandoned: _,
+        abandoned_after: _,
         panicked: _,
+        ..
     } = Config::default();
+    let fields = serde_json::to_value(Config::default()).unwrap();
+    assert_eq!(fields.as_object().unwrap().len(), 16);
 
     let rows = [
         ("W=10 M=5 R=0.6", "W=5 M=5 R=0.6", "s*5 f f f"),
@@ -215,10 +208,40 @@ fn every_field_changes_what_happens() {
         ("L=none", "L=6s", "f +10s a +6s a"),
         ("I=1", "I=2", "f +10s i"),
         ("D=i", "D=f", "d"),
+        ("D=i", "D=n", "f +10s d"),
+        ("DA=none", "DA=5s", "a1 +5s d(1)"),
+        ("R=none F=2", "R=none F=3", "f s f"),
         ("P=i", "P=f", "p"),
     ];
     for (one, other, steps) in rows {
         let [one, other] = [one, other].map(|settings| format!("{settings}: {steps}"));
         assert_ne!(replay(&one), replay(&other), "{one} | {other}");
     }
+}
+
+#[test]
+fn what_was_not_said_of_min_calls_follows_the_window() {
+    let small = Breaker::builder().window(Window::count(5)).build().unwrap();
+    assert_eq!(small.config().min_calls, None);
+    assert_eq!(small.config().min_calls(), 5);
+    for _ in 0..4 {
+        small.allow().unwrap().failure();
+    }
+    assert_eq!(small.state(), State::Closed);
+    small.allow().unwrap().failure();
+    assert_eq!(small.state(), State::Open);
+
+    // It follows on, up to where it began; and a time window holds as many.
+    let wider = small
+        .config()
+        .with(|config| config.window = Window::count(100));
+    assert_eq!(wider.min_calls(), 10);
+    let smaller = wider.with(|config| config.window = Window::count(3));
+    small.reconfigure(smaller).unwrap();
+    assert_eq!(small.config().min_calls(), 3);
+    let by_time = smaller.with(|config| config.window = Window::time(Duration::from_secs(10), 10));
+    assert_eq!(by_time.min_calls(), 10);
+
+    let said = smaller.with(|config| config.min_calls = Some(5));
+    assert_eq!(said.validate().unwrap_err().field(), "min_calls");
 }

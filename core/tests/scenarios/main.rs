@@ -35,6 +35,7 @@ mod config;
 mod half_open;
 mod listeners;
 mod operator;
+mod pauses;
 mod reconfigure;
 mod restart;
 mod stale_outcomes;

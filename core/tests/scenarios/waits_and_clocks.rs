@@ -151,10 +151,9 @@ fn a_million_reopenings_saturate() {
         .clock(clock.clone())
         .build()
         .unwrap();
-    let short = Config {
-        open_wait: OpenWait::fixed(Duration::from_micros(1)),
-        ..breaker.config()
-    };
+    let short = breaker
+        .config()
+        .with(|config| config.open_wait = OpenWait::fixed(Duration::from_micros(1)));
     let growing = breaker.config();
     breaker.reconfigure(short).unwrap();
     breaker.allow().unwrap().failure();

@@ -35,6 +35,40 @@ replays! {
         "R=1: s*7 f*3 R=0.2 => closed s => tripped";
     consecutive_failures_ignore_min_calls:
         "R=1 M=10 C=3: f*2 => closed f => open => cause=ConsecutiveFailures";
+    two_failures_of_the_last_five_open_and_need_no_min_calls:
+        "W=5 R=none F=2: f s*3 => closed f => tripped => cause=Failures";
+    two_failures_that_are_farther_apart_do_not:
+        "W=5 R=none F=2: [ f s*4 ]*50 => closed";
+    timeouts_are_among_the_failures_that_are_counted:
+        "W=120 R=none F=3: t s*100 f s => closed t => open";
+    a_number_of_failures_comes_after_a_run_and_before_a_ratio:
+        "W=5 R=none C=2 F=2: f*2 => cause=ConsecutiveFailures";
+    a_number_of_failures_goes_before_a_ratio:
+        "W=5 R=0.4 M=5 C=none F=2: s*3 f*2 => cause=Failures";
+    a_number_of_failures_is_counted_in_a_large_window_too:
+        "W=4096 R=none F=3: f s*4000 f => closed s*90 f => open";
+    a_number_of_failures_within_a_time:
+        "W=60s/6 R=none F=3: f +20s f +20s s => closed f => open => cause=Failures";
+    a_number_of_failures_over_a_longer_time_is_none:
+        "W=60s/6 R=none F=3: [ f +31s ]*50 => closed";
+    a_lowered_number_of_failures_acts_on_the_next_outcome:
+        "W=10 R=none F=9: f*3 s F=2 => closed s => tripped";
+    an_answer_ends_a_run_as_a_success_does:
+        "R=none C=3: [ f*2 n ]*50 => closed f*3 => open";
+    an_answer_dilutes_a_ratio:
+        "W=100 R=0.5 M=10: [ n*99 f ]*50 => closed => samples=100";
+    an_answer_can_be_the_sample_that_opens:
+        "M=6 R=0.5: f*3 n*2 => closed n => tripped";
+    an_answer_passes_a_probe:
+        "M=2: f*2 => open +10s n => closed => samples=0";
+    a_slow_answer_is_slow:
+        "M=2 R=none SLOW=1s/0.75: n~1s n => closed n~2s n~1s => open => cause=SlowRatio";
+    an_abandoned_call_that_was_held_too_long_is_a_timeout:
+        "R=none C=2 DA=5s: a1 +4999ms d(1) => ignored a2 +5s d(2) => recorded a3 +1h d(3) => tripped";
+    a_probe_that_is_abandoned_too_late_opens_again:
+        "M=1 DA=5s L=60s: f +10s a1 +5s d(1) => reopened => cause=ProbeTimedOut";
+    a_panic_is_a_panic_however_long_it_took:
+        "M=2 R=none C=1 DA=5s P=i: a1 +5s p(1) => ignored => closed";
     a_success_ends_the_run:
         "R=none C=3: [ f*2 s ]*50 => closed f*3 => open";
     an_ignored_outcome_does_not_end_the_run:

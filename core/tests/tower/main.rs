@@ -22,11 +22,10 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// A breaker that opens at the second failure in a row.
 fn builder(clock: &ManualClock) -> Builder<ManualClock> {
-    let config = Config {
-        consecutive_failures: Some(2),
-        open_wait: OpenWait::fixed(WAIT),
-        ..Config::low_traffic()
-    };
+    let config = Config::low_traffic().with(|config| {
+        config.consecutive_failures = Some(2);
+        config.open_wait = OpenWait::fixed(WAIT);
+    });
     Builder::new(clock.clone()).config(config)
 }
 

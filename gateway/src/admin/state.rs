@@ -197,7 +197,7 @@ fn of_breaker(
         window: Content::of(&snapshot),
         counts: snapshot.counts().into(),
         limits: Limits {
-            min_calls: config.min_calls,
+            min_calls: config.min_calls(),
             failure_ratio: config.failure_ratio,
             timeout_ratio: config.timeout_ratio,
             slow_ratio: config.slow.map(|rule| rule.ratio),

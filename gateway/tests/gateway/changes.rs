@@ -168,7 +168,7 @@ async fn a_changed_file_is_put_in_force_and_breakers_keep_what_they_know() {
         rig.gateway.fleet.load().routes.contains_key("new")
     })
     .await;
-    assert_eq!(rig.upstream("a").breaker.config().min_calls, 7);
+    assert_eq!(rig.upstream("a").breaker.config().min_calls(), 7);
     assert_eq!(rig.snapshot("a").generation, a_before.generation);
     assert_eq!(rig.window("a"), "s");
     let b_now = rig.snapshot("b");
@@ -258,7 +258,7 @@ async fn two_editors_cannot_undo_each_other() {
         (late.status, late.error().as_str()),
         (StatusCode::CONFLICT, "other_version")
     );
-    assert_eq!(rig.upstream("a").breaker.config().min_calls, 4);
+    assert_eq!(rig.upstream("a").breaker.config().min_calls(), 4);
     let text = std::fs::read_to_string(file.path()).unwrap();
     assert!(
         text.starts_with("# by hand\n") && text.contains("min_calls = 4"),
@@ -269,7 +269,7 @@ async fn two_editors_cannot_undo_each_other() {
     let blind = patch(&rig, &second, field, json!(6)).await;
     assert_eq!(blind.status, StatusCode::CONFLICT);
     until("the hand's change is in force", || {
-        rig.upstream("a").breaker.config().min_calls == 5
+        rig.upstream("a").breaker.config().min_calls() == 5
     })
     .await;
 }

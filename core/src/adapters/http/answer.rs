@@ -1,8 +1,11 @@
 //! What a rejected call is answered.
 
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
 use core::time::Duration;
 
-use http::header::RETRY_AFTER;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::breaker::rejected::{CallError, Rejected};
@@ -23,6 +26,39 @@ impl<B: Default> From<Rejected> for Response<B> {
         }
         response
     }
+}
+
+impl Rejected {
+    /// The rejection in gRPC's terms: UNAVAILABLE in the headers, as of a call that fails early,
+    /// and, if a clock can tell, `grpc-retry-pushback-ms` in whole milliseconds, rounded up.
+    pub fn into_grpc<B: Default>(self) -> Response<B> {
+        let mut response = Response::new(B::default());
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+        headers.insert("grpc-status", HeaderValue::from_static("14"));
+        // Its text is plain ASCII but for the name, which is percent-encoded as the protocol has it.
+        if let Ok(message) = HeaderValue::try_from(percent_encoded(&self)) {
+            headers.insert("grpc-message", message);
+        }
+        if let Some(wait) = self.retry_after().filter(|wait| *wait < Duration::MAX) {
+            let millis = wait.as_nanos().div_ceil(1_000_000);
+            let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+            headers.insert("grpc-retry-pushback-ms", HeaderValue::from(millis));
+        }
+        response
+    }
+}
+
+/// A text as `grpc-message` carries it.
+fn percent_encoded(text: &impl fmt::Display) -> String {
+    let mut encoded = String::new();
+    for byte in format!("{text}").bytes() {
+        match byte {
+            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
 }
 
 impl<E> CallError<E> {
@@ -49,6 +85,22 @@ impl<E> CallError<E> {
     pub fn answer<B: Default>(self) -> Result<Response<B>, E> {
         match self {
             Self::Rejected(rejected) => Ok(rejected.into()),
+            Self::Inner(error) => Err(error),
+        }
+    }
+
+    /// Answers a rejected call in gRPC's terms: see [`Rejected::into_grpc`].
+    ///
+    /// A client of `tonic` over such a service sees `Code::Unavailable`, where a boxed rejection would be
+    /// `Code::Unknown` to it: put `map_result(|result| result.or_else(CallError::answer_grpc))` around
+    /// the breaker's layer.
+    ///
+    /// # Errors
+    ///
+    /// The error of a call that was made.
+    pub fn answer_grpc<B: Default>(self) -> Result<Response<B>, E> {
+        match self {
+            Self::Rejected(rejected) => Ok(rejected.into_grpc()),
             Self::Inner(error) => Err(error),
         }
     }

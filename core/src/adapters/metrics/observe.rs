@@ -142,6 +142,7 @@ fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
     Cause::ALL.into_iter().flat_map(|cause| {
         let to: &[State] = match cause {
             Cause::ConsecutiveFailures
+            | Cause::Failures
             | Cause::FailureRatio
             | Cause::TimeoutRatio
             | Cause::SlowRatio => &[State::Open, State::ObserveOnly],

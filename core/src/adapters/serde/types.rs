@@ -20,18 +20,20 @@ use crate::contract::state::{Cause, State};
 
 record!(Config {
     window: Window = Config::default().window,
-    min_calls: u32 = Config::default().min_calls,
+    min_calls: OrNone<u32> = Config::default().min_calls,
     failure_ratio: OrNone<f64> = Config::default().failure_ratio,
     timeout_ratio: OrNone<f64> = Config::default().timeout_ratio,
     slow: OrNone<SlowRule> = Config::default().slow,
     overdue: OrNone<Overdue> = Config::default().overdue,
     consecutive_failures: OrNone<u32> = Config::default().consecutive_failures,
+    failures: OrNone<u32> = Config::default().failures,
     open_wait: Wait = Config::default().open_wait,
     max_probes: u32 = Config::default().max_probes,
     successes_to_close: u32 = Config::default().successes_to_close,
     probe_lease: OrNone<Span> = Config::default().probe_lease,
     max_inconclusive: u32 = Config::default().max_inconclusive,
     abandoned: Outcome = Config::default().abandoned,
+    abandoned_after: OrNone<Span> = Config::default().abandoned_after,
     panicked: Outcome = Config::default().panicked,
 });
 
@@ -213,6 +215,7 @@ names!(State {
 
 names!(Cause {
     ConsecutiveFailures = "consecutive_failures",
+    Failures = "failures",
     FailureRatio = "failure_ratio",
     TimeoutRatio = "timeout_ratio",
     SlowRatio = "slow_ratio",

@@ -143,7 +143,7 @@
 //!
 //! | layer | outside the breaker | inside |
 //! | --- | --- | --- |
-//! | `Timeout` | cuts calls off: they are abandoned, and count only if [`Config::abandoned`](crate::Config::abandoned) says so | its error is classified: let it be a timeout |
+//! | `Timeout` | cuts calls off: they are abandoned, and count only if [`Config::abandoned`](crate::Config::abandoned) says so, or [`Config::abandoned_after`](crate::Config::abandoned_after) for those that took long | its error is classified: let it be a timeout |
 //! | `Retry` | each attempt is a call of its own; its policy must not retry `CallError::Rejected` | all attempts are one call with one outcome |
 //! | `ConcurrencyLimit` | callers queue before they learn that the breaker is open | an open breaker rejects at once; a place is taken before the permit |
 //! | `LoadShed` | sheds while the inner service is busy, unless the breaker is open: then it rejects | its error is of this process: classify it as ignored |
