@@ -447,6 +447,7 @@ fn every_cause_is_read_back_as_it_was_written() {
         Cause::LeaseLost,
         Cause::Operator,
         Cause::Reconfigured,
+        Cause::Outlier,
     ];
     for cause in causes {
         let same = causes

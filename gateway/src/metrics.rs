@@ -1,8 +1,9 @@
 //! Prometheus metrics: those of the breakers, as `cutout::adapters::metrics` has them, and the gateway's own.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
+use cutout::adapters::metrics::Observer;
 use metrics::{
     Label, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
@@ -78,9 +79,14 @@ pub(crate) fn refused(door: Door, code: &'static str) {
 
 /// All metrics in the text format of Prometheus.
 pub(crate) fn render(fleet: &Fleet) -> String {
+    static OBSERVER: LazyLock<Observer> = LazyLock::new(Observer::new);
     let handle = handle();
+    OBSERVER.round(|round| {
+        for upstream in fleet.upstreams.values() {
+            round.show(&upstream.breaker);
+        }
+    });
     for upstream in fleet.upstreams.values() {
-        cutout::adapters::metrics::observe(&upstream.breaker);
         let name = upstream.name.clone();
         gauge!("gateway_in_flight", "breaker" => name.clone()).set(upstream.in_flight() as f64);
         counter!("gateway_retries_total", "breaker" => name).absolute(upstream.totals().retries);

@@ -27,7 +27,7 @@ use crate::contract::state::{Cause, State};
 /// would-trip in observe-only. All else is for information. The target is
 /// `cutout::adapters::tracing`, and the fields are `breaker`, `from`, `to`, `cause`, `reason` (of
 /// an operator), `generation`, and what the window held: `samples`, `failures`,
-/// `timeouts`, `slow`.
+/// `timeouts`, `slow`; of a rule `threshold`, and of the outcome that matched it its `label`.
 ///
 /// Rejections are no events: an open breaker would write one per call. Count them
 /// ([`Builder::totals`](crate::Builder::totals)).
@@ -38,6 +38,8 @@ pub fn transition(breaker: &str, event: &Event) {
     let reason = event.reason.as_deref();
     let generation = event.generation;
     let counts = event.counts;
+    let threshold = event.threshold.map(tracing::field::display);
+    let label = event.label.as_deref();
     macro_rules! write_at {
         ($level:expr, $message:literal) => {
             tracing::event!(
@@ -52,6 +54,8 @@ pub fn transition(breaker: &str, event: &Event) {
                 failures = counts.failures,
                 timeouts = counts.timeouts,
                 slow = counts.slow,
+                threshold,
+                label,
                 $message
             )
         };

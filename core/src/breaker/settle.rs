@@ -1,9 +1,13 @@
 //! What a permit's outcome does.
 
+use core::time::Duration;
+
 use crate::breaker::permit::Token;
 use crate::breaker::{Breaker, Match, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::evidence::Moment;
+#[cfg(feature = "router")]
+use crate::contract::evidence::Threshold;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::state::{Cause, State};
@@ -384,7 +388,7 @@ impl<C: Clock> Breaker<C> {
         })
     }
 
-    /// Moves the word to open; false if it has moved meanwhile.
+    /// Moves the word to open by an outcome; false if it has moved meanwhile.
     #[cold]
     fn open(
         &self,
@@ -399,6 +403,19 @@ impl<C: Clock> Breaker<C> {
             Outcome::Ignored => None,
             _ => settling.report.retry_after,
         };
+        let matched = self.match_of(from, cause, counts, settling);
+        self.open_by(from, matched, attempt, asked, settling.now)
+    }
+
+    /// Moves the word to open; false if it has moved meanwhile.
+    fn open_by(
+        &self,
+        from: Word,
+        matched: Match,
+        attempt: u32,
+        asked: Option<Duration>,
+        now: &Reading<'_, C>,
+    ) -> bool {
         let wait = rules::open_wait(
             &self.engine.terms(from).open_wait(),
             attempt,
@@ -406,22 +423,45 @@ impl<C: Clock> Breaker<C> {
             self.seed,
             from.next_generation(),
         );
-        let now = settling.now;
         let wait = Wait::of(now.get(), wait);
-        let to = from.to_open(cause, wait);
-        let matched = self.match_of(from, cause, counts, settling);
+        let to = from.to_open(matched.cause, wait);
         if !self.engine.begin_wait(from, to, wait) {
             return false;
         }
         let record = TripRecord {
-            cause,
+            cause: matched.cause,
             at: Moment::at(now.get()),
-            counts,
+            counts: matched.counts,
             threshold: matched.threshold,
         };
         self.engine.record_trip(to, record, matched.label);
         self.emit_match(from, to, matched, None, now);
         true
+    }
+
+    /// Opens a closed breaker whose upstream is so much worse than others that its share of failures has
+    /// reached this limit. False if it is not closed.
+    #[cfg(feature = "router")]
+    pub(crate) fn open_as_outlier(&self, limit: f64) -> bool {
+        let now = Reading::new(self);
+        loop {
+            let word = self.engine.word.load();
+            if word.state() != State::Closed {
+                return false;
+            }
+            let Some(counts) = self.engine.leave(word, || now.get()) else {
+                continue;
+            };
+            let matched = Match {
+                cause: Cause::Outlier,
+                counts,
+                threshold: Some(Threshold::ratio(limit)),
+                label: None,
+            };
+            if self.open_by(word, matched, 0, None, &now) {
+                return true;
+            }
+        }
     }
 
     /// A match of a rule of the config that goes with `word`, by the outcome that is settled.

@@ -90,11 +90,13 @@ pub enum Cause {
     Operator,
     /// The window's shape was changed by `reconfigure`.
     Reconfigured,
+    /// A router's comparison with other targets ([`Comparison`](crate::router::Comparison), feature `router`).
+    Outlier,
 }
 
 impl Cause {
     /// All of them, in the order of their declaration.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::ConsecutiveFailures,
         Self::Failures,
         Self::FailureRatio,
@@ -109,6 +111,7 @@ impl Cause {
         Self::LeaseLost,
         Self::Operator,
         Self::Reconfigured,
+        Self::Outlier,
     ];
 
     /// The cause's name in configs, metrics and traces: `failure_ratio`.
@@ -128,6 +131,7 @@ impl Cause {
             Self::LeaseLost => "lease_lost",
             Self::Operator => "operator",
             Self::Reconfigured => "reconfigured",
+            Self::Outlier => "outlier",
         }
     }
 }
@@ -149,6 +153,7 @@ impl fmt::Display for Cause {
             Self::LeaseLost => "probe leases ran out",
             Self::Operator => "operator action",
             Self::Reconfigured => "window reconfigured",
+            Self::Outlier => "worse than its peers",
         })
     }
 }

@@ -471,6 +471,7 @@ pub(crate) const fn code_of(cause: Cause) -> u64 {
         Cause::ProbeSlow => 6,
         Cause::ProbesInconclusive => 7,
         Cause::Failures => 9,
+        Cause::Outlier => 10,
         // The others never open a breaker; a restored snapshot may claim one.
         Cause::Operator
         | Cause::ProbesPassed
@@ -493,6 +494,7 @@ pub(crate) fn cause_of(code: u64) -> Cause {
         7 => Cause::ProbesInconclusive,
         8 => Cause::Operator,
         9 => Cause::Failures,
+        10 => Cause::Outlier,
         cause => unreachable!("no transition writes cause {cause}"),
     }
 }

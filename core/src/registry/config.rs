@@ -18,7 +18,7 @@ use crate::contract::error::ConfigError;
 /// | `breaker` | [`Config::default`] | what [`Config::validate`] accepts |
 /// | `max_keys` | 10 000 | 1 or more |
 /// | `idle` | 1 hour | above zero; or none |
-/// | `forget` | none | above zero; or none |
+/// | `forget` | 1 hour | above zero; or none |
 ///
 /// # Examples
 ///
@@ -41,8 +41,13 @@ pub struct RegistryConfig {
     /// only when the registry is full.
     pub idle: Option<Duration>,
     /// How long a breaker that has opened must be unused, its wait over, to be
-    /// evicted too; `None` to keep it for ever. What it knew is lost: its key
-    /// starts again closed.
+    /// evicted too; `None` to keep it for ever, which fills the registry with keys that nobody
+    /// asks for any more.
+    ///
+    /// What it knew is lost: its key starts again closed, so an upstream that is still down gets as many
+    /// calls as it takes to open, in place of one probe. It is never evicted while its wait goes
+    /// on, whatever the pressure. To keep what it knew for longer, choose a longer time; or store its
+    /// [`Snapshot`](crate::Snapshot) and restore it in [`prepare`](super::RegistryBuilder::prepare).
     pub forget: Option<Duration>,
 }
 
@@ -52,7 +57,7 @@ impl Default for RegistryConfig {
             breaker: Config::default(),
             max_keys: 10_000,
             idle: Some(Duration::from_secs(3600)),
-            forget: None,
+            forget: Some(Duration::from_secs(3600)),
         }
     }
 }

@@ -50,10 +50,12 @@ impl Rule {
         }
     }
 
-    /// Not used since the hand came by last, for one that is closed.
+    /// Not used since the hand came by last, for one that is closed; and for one whose wait is over,
+    /// unless it is to be kept for ever.
     pub(super) fn unused(self) -> Self {
         Self {
             idle: Some(0),
+            forget: self.forget.map(|_| 0),
             ..self
         }
     }

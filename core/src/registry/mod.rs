@@ -31,11 +31,13 @@
 //! [`sweep`](Registry::sweep) looks at all. Never evicted is one that
 //!
 //! - somebody holds: a permit out, owned or borrowed, holds it or is held by one who does;
-//! - is open, or in a state that an operator has set;
-//! - has opened and not closed since, but see [`forget`](RegistryConfig::forget).
+//! - is open and waits, or is in a state that an operator has set.
+//!
+//! A breaker that has opened, and whose wait is over, is evicted when it has not been asked for for
+//! [`forget`](RegistryConfig::forget), an hour by default: its verdict is kept that long and then dropped.
 //!
 //! When there are [`max_keys`](RegistryConfig::max_keys) breakers, a new key may take the place of
-//! a closed one that has not been used since it was last looked at, however recently. Some
+//! one that is closed, or whose wait is over, and that has not been used since it was last looked at, however recently. Some
 //! 64 are looked at for it; when all of those are in use, the new key is refused.
 
 mod builder;

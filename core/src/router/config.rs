@@ -63,7 +63,7 @@ pub struct RouterConfig {
     /// than this share, even when all others reject.
     pub canary_basis_points: u32,
     /// How many targets may be kept from traffic at once because their breakers
-    /// are open or half-open. When there are more, those with the longest waits
+    /// are open or half-open: by a verdict of their own, or [by comparison](super::Router::compare). When there are more, those with the longest waits
     /// left stay out, and the others are called without a permit, so that the few that
     /// are left are not overrun. A target that is forced open always stays out,
     /// and counts. `None` for no limit.

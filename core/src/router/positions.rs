@@ -85,7 +85,7 @@ impl Positions {
 
     /// In two halves, each of which fits in a register.
     #[inline]
-    fn for_each(self, mut visit: impl FnMut(usize)) {
+    pub(super) fn for_each(self, mut visit: impl FnMut(usize)) {
         for (mut half, start) in [(self.0 as u64, 0), ((self.0 >> 64) as u64, 64)] {
             while half != 0 {
                 visit(start + half.trailing_zeros() as usize);

@@ -35,6 +35,11 @@ fn is_beyond<T, C: Clock>(limit: usize, queue: &Queue<T, C>, position: usize) ->
     own < Wait::Forced && longer.len() >= limit
 }
 
+/// Whether a target in this state is kept from traffic.
+pub(super) const fn is_out(state: State) -> bool {
+    matches!(state, State::Open | State::HalfOpen | State::ForcedOpen)
+}
+
 /// How long a breaker will go on rejecting. A half-open one is left to its
 /// probes before one that is open is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cutout::adapters::metrics::Observer;
 use cutout::{Breaker, Clock};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
@@ -9,20 +10,43 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 pub(crate) struct Scraper {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
+    observer: Observer,
 }
 
 impl Scraper {
     pub(crate) fn new() -> Self {
-        let recorder = PrometheusBuilder::new().build_recorder();
-        let handle = recorder.handle();
-        Self { recorder, handle }
+        Self::with_max_names(10)
     }
 
-    pub(crate) fn observe<C: Clock>(&self, breaker: &Breaker<C>) -> &Self {
+    pub(crate) fn with_max_names(max_names: usize) -> Self {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let observer = Observer::with_max_names(max_names);
+        Self {
+            recorder,
+            handle,
+            observer,
+        }
+    }
+
+    /// A round that shows these breakers.
+    pub(crate) fn round<'a, C: Clock + 'a>(
+        &self,
+        breakers: impl IntoIterator<Item = &'a Breaker<C>>,
+    ) -> &Self {
         metrics::with_local_recorder(&self.recorder, || {
-            cutout::adapters::metrics::observe(breaker)
+            self.observer.round(|round| {
+                for breaker in breakers {
+                    round.show(breaker);
+                }
+            });
         });
         self
+    }
+
+    /// A round that shows this breaker alone.
+    pub(crate) fn observe<C: Clock>(&self, breaker: &Breaker<C>) -> &Self {
+        self.round([breaker])
     }
 
     pub(crate) fn describe(&self) -> &Self {
@@ -75,6 +99,17 @@ impl Page {
             .iter()
             .filter(|(series, _)| series.starts_with(&prefix));
         series.map(|(_, value)| value).sum()
+    }
+
+    /// The value of a series by all of its name.
+    pub(crate) fn all(&self, series: &str) -> f64 {
+        let value = self.0.get(series);
+        *value.unwrap_or_else(|| panic!("no {series} among {:#?}", self.0))
+    }
+
+    /// How many series there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn names(&self) -> BTreeSet<&str> {

@@ -181,7 +181,7 @@ fn breakers_are_told_apart_by_name() {
         ["search", "a \"quoted\" one"].map(|name| fragile(&clock).name(name).build().unwrap());
     billing.allow().unwrap().failure();
     let scraper = Scraper::new();
-    let page = scraper.observe(&search).observe(&billing).page();
+    let page = scraper.round([&search, &billing]).page();
     assert_eq!(page.value("state", ""), 0.0);
     assert_eq!(page.of(r#"a \"quoted\" one"#, "state", ""), 1.0);
 }
@@ -199,6 +199,7 @@ fn a_breaker_that_does_not_count_shows_its_state_all_the_same() {
 fn names_units_and_docs_agree() {
     let scraper = Scraper::new();
     let breaker = fragile(&ManualClock::new()).build().unwrap();
+    breaker.allow().unwrap().failure();
     let page = scraper.describe().observe(&breaker).page();
     let text = scraper.text();
     let docs = include_str!("../../src/adapters/metrics/mod.rs");
@@ -252,10 +253,104 @@ fn labels_are_the_names_that_serde_uses() {
         Cause::LeaseLost,
         Cause::Operator,
         Cause::Reconfigured,
+        Cause::Outlier,
     ];
     for cause in causes {
         assert_eq!(written(cause), cause.label());
     }
+}
+
+#[test]
+fn what_opened_a_breaker_is_shown_until_it_closes() {
+    let clock = ManualClock::new();
+    let breaker = fragile(&clock).build().unwrap();
+    let scraper = Scraper::new();
+    breaker.allow().unwrap().success();
+    breaker.allow().unwrap().timeout();
+    clock.advance(WAIT);
+    let page = scraper.observe(&breaker).page();
+    let cause = "cause=\"consecutive_failures\"";
+    assert_eq!(page.value("trip", cause), 1.0);
+    let shown = ["samples", "failures", "timeouts", "slow", "threshold"]
+        .map(|of| page.value(&format!("trip_{of}"), ""));
+    assert_eq!(shown, [2.0, 1.0, 1.0, 0.0, 1.0]);
+    assert_eq!(page.value("trip_age_seconds", ""), WAIT.as_secs_f64());
+    breaker.allow().unwrap().success();
+    let page = scraper.observe(&breaker).page();
+    assert_eq!(page.value("trip", cause), 0.0);
+    assert_eq!(page.value("trip_samples", ""), 0.0);
+}
+
+#[test]
+fn a_breaker_that_is_not_there_any_more_is_told_as_gone() {
+    let clock = ManualClock::new();
+    let scraper = Scraper::new();
+    let kept = fragile(&clock).name("kept").build().unwrap();
+    let breaker = fragile(&clock).build().unwrap();
+    breaker.allow().unwrap().failure();
+    let page = scraper.round([&kept, &breaker]).page();
+    assert_eq!(page.value("state", ""), 1.0);
+    assert_eq!(page.all("cutout_breakers{state=\"open\"}"), 1.0);
+    drop(breaker);
+    let page = scraper.round([&kept]).page();
+    assert_eq!(page.value("state", ""), -1.0);
+    let gauges = ["wait_seconds", "trip_samples", "trip_age_seconds"];
+    assert_eq!(gauges.map(|of| page.value(of, "")), [0.0; 3]);
+    assert_eq!(page.value("trip", "cause=\"consecutive_failures\""), 0.0);
+    assert_eq!(page.of("kept", "state", ""), 0.0);
+    assert_eq!(page.all("cutout_breakers{state=\"open\"}"), 0.0);
+    // And comes back.
+    let breaker = fragile(&clock).build().unwrap();
+    let page = scraper.round([&kept, &breaker]).page();
+    assert_eq!(page.value("state", ""), 0.0);
+}
+
+#[test]
+fn counters_go_on_where_the_breaker_before_ended() {
+    let clock = ManualClock::new();
+    let scraper = Scraper::new();
+    let successes =
+        |page: &crate::page::Page| page.value("calls_total", "kind=\"normal\",outcome=\"success\"");
+    let mut total = 0.0;
+    for life in 1..=3 {
+        let breaker = fragile(&clock).build().unwrap();
+        for _ in 0..2 {
+            for _ in 0..10 - life {
+                breaker.allow().unwrap().success();
+                total += 1.0;
+            }
+            let page = scraper.observe(&breaker).page();
+            assert_eq!(successes(&page), total, "life {life}");
+        }
+    }
+}
+
+#[test]
+fn names_beyond_the_bound_share_their_counters() {
+    let clock = ManualClock::new();
+    let scraper = Scraper::with_max_names(2);
+    let mut series = 0;
+    for key in 0..100 {
+        let breaker = fragile(&clock).name(key.to_string()).build().unwrap();
+        breaker.allow().unwrap().failure();
+        let page = scraper.observe(&breaker).page();
+        let calls = page.sum("calls_total");
+        assert_eq!(calls, f64::from(key + 1), "no call is lost");
+        if key == 2 {
+            series = page.len();
+        }
+        if key > 2 {
+            assert_eq!(page.len(), series, "no more series");
+        }
+    }
+    let page = scraper.round::<ManualClock>([]).page();
+    let others = page.of(
+        "other",
+        "calls_total",
+        "kind=\"normal\",outcome=\"failure\"",
+    );
+    assert_eq!(others, 98.0);
+    assert_eq!(page.of("1", "state", ""), -1.0);
 }
 
 proptest! {

@@ -88,6 +88,50 @@ fn a_breaker_that_was_open_is_forgotten_when_the_config_says_so() {
 }
 
 #[test]
+fn by_default_keys_that_opened_once_and_are_never_asked_for_again_go() {
+    let clock = ManualClock::new();
+    let defaults = RegistryConfig::default();
+    let config = RegistryConfig {
+        forget: defaults.forget,
+        idle: defaults.idle,
+        ..config(1000)
+    };
+    let registry = builder(&clock, 1000).config(config).build().unwrap();
+    for key in 0..500 {
+        let breaker = registry.get_or_create(&key.to_string()).unwrap();
+        breaker.allow().unwrap().failure();
+    }
+    registry.sweep();
+    clock.advance(defaults.forget.unwrap() - Duration::from_nanos(1));
+    assert_eq!((registry.sweep(), registry.len()), (0, 500));
+    clock.advance(Duration::from_nanos(1));
+    assert_eq!((registry.sweep(), registry.len()), (500, 0));
+}
+
+#[test]
+fn no_pressure_evicts_a_breaker_that_waits_and_any_may_evict_one_whose_wait_is_over() {
+    let clock = ManualClock::new();
+    let config = RegistryConfig {
+        forget: Some(IDLE * 1000),
+        ..config(3)
+    };
+    let registry = builder(&clock, 3).config(config).build().unwrap();
+    let get = |key: &str| registry.get_or_create(key).map(|breaker| breaker.state());
+    for key in ["a", "b", "c"] {
+        let breaker = registry.get_or_create(key).unwrap();
+        breaker.allow().unwrap().failure();
+    }
+    for _ in 0..10 {
+        assert_eq!(get("d"), Err(RegistryError::Full { max_keys: 3 }));
+    }
+    let wait = registry.get("a").unwrap().snapshot().remaining.unwrap();
+    clock.advance(wait - Duration::from_nanos(1));
+    assert_eq!(get("d"), Err(RegistryError::Full { max_keys: 3 }));
+    clock.advance(Duration::from_nanos(1));
+    assert_eq!(get("d"), Ok(State::Closed));
+}
+
+#[test]
 fn new_keys_evict_idle_ones_without_a_sweep() {
     let clock = ManualClock::new();
     let registry = registry(&clock, 1_000_000);

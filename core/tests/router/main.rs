@@ -2,6 +2,7 @@
 
 mod against_model;
 mod calls;
+mod compare;
 mod model;
 mod policies;
 mod queue;

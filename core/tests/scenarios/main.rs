@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, Evidence, ManualClock, OpenWait, Settled, SlowRule,
-    Snapshot, State, Window,
+    Breaker, CallError, Cause, Clock, Config, Evidence, ListenerSet, ManualClock, OpenWait,
+    Settled, SlowRule, Snapshot, State, Window,
 };
 
 use replay::replay;

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use cutout::adapters::tower::BreakerLayer;
-use cutout::{Breaker, CallError, Cause, State};
+use cutout::{Breaker, CallError, Cause, Config, State};
 use futures_util::FutureExt;
 use tower::limit::ConcurrencyLimit;
 use tower::{Layer, Service};
@@ -43,7 +43,8 @@ fn a_breaker_whose_probes_are_out_touches_the_inner_service_not_at_all() {
     assert!(poll_ready(&mut stage.service).is_ready());
     let probe = stage.service.call(Ask::Hang);
     let before = (stage.upstream.polls(), stage.upstream.calls());
-    assert_eq!(retry_after(&stage.call(Ask::Answer)), None);
+    let lease = Config::default().probe_lease;
+    assert_eq!(retry_after(&stage.call(Ask::Answer)), lease);
     assert_eq!((stage.upstream.polls(), stage.upstream.calls()), before);
     drop(probe);
     assert_eq!(stage.call(Ask::Answer), Ok(0));

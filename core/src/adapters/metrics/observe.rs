@@ -1,165 +1,216 @@
-//! Reading a breaker into series.
+//! Reading breakers into series, and what is known from the last time.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::time::Duration;
+use core::fmt;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
-use metrics::{IntoF64, Label, SharedString, counter, gauge};
-
-use super::series::{
-    CALLS, FAILURES, LISTENER_PANICS, PROBES, REJECTIONS, SAMPLES, SLOW, STALE, STATE, TIMEOUTS,
-    TRANSITIONS, WAIT,
-};
+use super::series::{BREAKERS, OTHERS};
+use super::show::{self, Counter, Series};
 use crate::breaker::Breaker;
+use crate::breaker::name::NameId;
 use crate::contract::clock::Clock;
-use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
-use crate::contract::totals::{Endings, Totals};
 
-/// Sets the series of a breaker to what it reads now.
+/// Sets the series of all breakers to what they read now, in rounds.
 ///
-/// Gauges are of one moment. Counters are set to what the breaker has counted, so it
-/// does no harm to observe it from several places, or to miss a turn.
+/// A round shows every breaker that there is: those that have been shown before and are not there
+/// any more are told as *gone* (`cutout_breaker_state` is -1, all other gauges are 0). So no alert goes on
+/// for a breaker that was evicted.
+///
+/// Counters grow by what a breaker has counted since it was last shown. A breaker that is built
+/// again under a name goes on where the one before it ended. What a breaker counts between its
+/// last round and its end is not told.
+///
+/// At most [`max_names`](Self::with_max_names) names get series of their own, for a recorder cannot be told to drop
+/// one: first come, first served. All other breakers share the counters of `breaker="other"` and have no
+/// gauges of their own, but are among `cutout_breakers`. So the number of series is bounded,
+/// however many keys a registry has had.
+///
+/// Use one observer in a process, since each tells what it has not told before. It may be shared.
 ///
 /// # Examples
 ///
-/// For an exporter that pushes:
+/// With an exporter that pushes, for a registry and a breaker beside it:
 ///
 /// ```no_run
-/// use std::sync::Arc;
 /// use std::time::Duration;
 /// use cutout::Breaker;
+/// use cutout::adapters::metrics::Observer;
+/// use cutout::registry::Registry;
 ///
-/// async fn keep_observing(breakers: Vec<Arc<Breaker>>) {
+/// async fn keep_observing(hosts: &Registry<String>, database: &Breaker) {
+///     let observer = Observer::new();
 ///     let mut tick = tokio::time::interval(Duration::from_secs(5));
 ///     loop {
 ///         tick.tick().await;
-///         for breaker in &breakers {
-///             cutout::adapters::metrics::observe(breaker);
-///         }
+///         observer.round(|round| {
+///             hosts.for_each(|_, breaker| round.show(breaker));
+///             round.show(database);
+///         });
 ///     }
 /// }
 /// ```
-pub fn observe<C: Clock>(breaker: &Breaker<C>) {
-    let to = Series {
-        breaker: Arc::<str>::from(breaker.name()).into(),
-    };
-    to.state(&breaker.snapshot());
-    to.count(STALE, [], breaker.stale());
-    to.count(LISTENER_PANICS, [], breaker.listener_panics());
-    if let Some(totals) = breaker.totals() {
-        to.totals(&totals);
+pub struct Observer(Mutex<Known>);
+
+struct Known {
+    max_names: usize,
+    names: HashMap<Arc<str>, Shown>,
+    /// What each breaker had counted when it was last shown.
+    counted: HashMap<Id, Counted>,
+    round: u64,
+}
+
+/// A breaker, told apart from one of the same name before it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Id {
+    Named(NameId),
+    /// Without a name, by where it is.
+    At(usize),
+}
+
+/// A name with series of its own.
+struct Shown {
+    series: Series,
+    /// When it was last shown.
+    round: u64,
+    is_gone: bool,
+    cause: Option<Cause>,
+}
+
+struct Counted {
+    values: Vec<u64>,
+    round: u64,
+}
+
+impl Observer {
+    /// How many names have series of their own, unless it is said otherwise.
+    pub const MAX_NAMES: usize = 500;
+
+    /// An observer of up to [`MAX_NAMES`](Self::MAX_NAMES) names.
+    pub fn new() -> Self {
+        Self::with_max_names(Self::MAX_NAMES)
+    }
+
+    /// An observer of up to so many names. A name has about 60 series.
+    pub fn with_max_names(max_names: usize) -> Self {
+        Self(Mutex::new(Known {
+            max_names,
+            names: HashMap::new(),
+            counted: HashMap::new(),
+            round: 0,
+        }))
+    }
+
+    /// Makes a round: `show` shows all breakers that there are. Rounds take turns.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of `show` or of the recorder; no breaker is told as gone then.
+    pub fn round(&self, show: impl FnOnce(&mut Round<'_>)) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.round += 1;
+        let mut round = Round {
+            known: &mut known,
+            states: [0; State::ALL.len()],
+        };
+        show(&mut round);
+        let states = round.states;
+        known.finish(states);
     }
 }
 
-/// The series of one breaker.
-struct Series {
-    breaker: SharedString,
+impl Default for Observer {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-impl Series {
-    fn state(&self, snapshot: &Snapshot) {
-        let counts = snapshot.counts();
-        self.set(STATE, f64::from(snapshot.state as u8));
-        self.set(WAIT, wait_seconds(snapshot));
-        self.set(PROBES, snapshot.probes_out);
-        self.set(SAMPLES, counts.samples);
-        self.set(FAILURES, counts.failures);
-        self.set(TIMEOUTS, counts.timeouts);
-        self.set(SLOW, counts.slow);
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
+    }
+}
+
+/// One round of an [`Observer`].
+pub struct Round<'a> {
+    known: &'a mut Known,
+    states: [u32; State::ALL.len()],
+}
+
+impl Round<'_> {
+    /// Shows a breaker.
+    pub fn show<C: Clock>(&mut self, breaker: &Breaker<C>) {
+        let known = &mut *self.known;
+        let snapshot = breaker.snapshot();
+        self.states[snapshot.state as usize] += 1;
+        let id = match breaker.name_id() {
+            NameId::NONE => Id::At(core::ptr::from_ref(breaker).addr()),
+            id => Id::Named(id),
+        };
+        let series = match known.shown(breaker.name()) {
+            Some(shown) => {
+                shown.series.gauges(&snapshot, &mut shown.cause);
+                shown.series.clone()
+            }
+            None => Series::of(OTHERS),
+        };
+        let counters = show::counters(breaker);
+        let round = known.round;
+        let counted = known.counted.entry(id).or_insert_with(|| Counted {
+            values: Vec::new(),
+            round,
+        });
+        counted.round = round;
+        for (index, Counter { value, .. }) in counters.iter().enumerate() {
+            let before = counted.values.get(index).copied().unwrap_or(0);
+            series.count(&counters[index], value.saturating_sub(before));
+        }
+        counted.values = counters.iter().map(|counter| counter.value).collect();
+    }
+}
+
+impl fmt::Debug for Round<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Round").finish_non_exhaustive()
+    }
+}
+
+impl Known {
+    /// The series of a name, if it has or gets some of its own.
+    fn shown(&mut self, name: &str) -> Option<&mut Shown> {
+        let round = self.round;
+        if !self.names.contains_key(name) {
+            if self.names.len() >= self.max_names {
+                return None;
+            }
+            let shown = Shown {
+                series: Series::of(name),
+                round,
+                is_gone: false,
+                cause: None,
+            };
+            self.names.insert(Arc::from(name), shown);
+        }
+        let shown = self.names.get_mut(name)?;
+        (shown.round, shown.is_gone) = (round, false);
+        Some(shown)
     }
 
-    fn totals(&self, totals: &Totals) {
-        for (kind, endings) in [("normal", totals.calls), ("probe", totals.probes)] {
-            let Endings {
-                success,
-                answered,
-                failure,
-                timeout,
-                ignored,
-                abandoned,
-            } = endings;
-            for (outcome, count) in [
-                ("success", success),
-                ("answered", answered),
-                ("failure", failure),
-                ("timeout", timeout),
-                ("ignored", ignored),
-                ("abandoned", abandoned),
-            ] {
-                self.count(CALLS, [("kind", kind), ("outcome", outcome)], count);
+    /// Tells what was not shown in this round as gone.
+    fn finish(&mut self, states: [u32; State::ALL.len()]) {
+        let round = self.round;
+        for shown in self.names.values_mut() {
+            // Once is enough: it stays so.
+            if shown.round != round && !shown.is_gone {
+                shown.series.gone(&mut shown.cause);
+                shown.is_gone = true;
             }
         }
-        for (state, count) in [
-            (State::Open, totals.rejections.open),
-            (State::HalfOpen, totals.rejections.half_open),
-            (State::ForcedOpen, totals.rejections.forced_open),
-        ] {
-            self.count(REJECTIONS, [("state", state.label())], count);
-        }
-        // Those that have not happened yet too: a rate needs a zero to rise from.
-        for (to, cause) in possible_transitions() {
-            let happened = totals.transitions.iter();
-            let count = happened
-                .filter(|&&(state, by, _)| (state, by) == (to, cause))
-                .map(|&(_, _, count)| count)
-                .sum();
-            let labels = [("to", to.label()), ("cause", cause.label())];
-            self.count(TRANSITIONS, labels, count);
+        self.counted.retain(|_, counted| counted.round == round);
+        for (state, count) in State::ALL.into_iter().zip(states) {
+            metrics::gauge!(BREAKERS, "state" => state.label()).set(count);
         }
     }
-
-    fn set(&self, name: &'static str, value: impl IntoF64) {
-        gauge!(name, self.labels([])).set(value);
-    }
-
-    fn count<const N: usize>(
-        &self,
-        name: &'static str,
-        labels: [(&'static str, &'static str); N],
-        count: u64,
-    ) {
-        counter!(name, self.labels(labels)).absolute(count);
-    }
-
-    fn labels<const N: usize>(&self, labels: [(&'static str, &'static str); N]) -> Vec<Label> {
-        let own = Label::new("breaker", self.breaker.clone());
-        let further = labels.map(|(key, value)| Label::from_static_parts(key, value));
-        core::iter::once(own).chain(further).collect()
-    }
-}
-
-/// The wait left, infinite if only an operator can end it.
-fn wait_seconds(snapshot: &Snapshot) -> f64 {
-    match (snapshot.state, snapshot.remaining) {
-        (_, Some(Duration::MAX)) | (State::Open | State::ForcedOpen, None) => f64::INFINITY,
-        (_, left) => left.unwrap_or_default().as_secs_f64(),
-    }
-}
-
-/// Which causes lead to which states.
-fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
-    Cause::ALL.into_iter().flat_map(|cause| {
-        let to: &[State] = match cause {
-            Cause::ConsecutiveFailures
-            | Cause::Failures
-            | Cause::FailureRatio
-            | Cause::TimeoutRatio
-            | Cause::SlowRatio => &[State::Open, State::ObserveOnly],
-            Cause::ProbeFailed
-            | Cause::ProbeTimedOut
-            | Cause::ProbeSlow
-            | Cause::ProbesInconclusive => &[State::Open],
-            Cause::ProbesPassed => &[State::Closed],
-            Cause::WaitElapsed | Cause::LeaseLost => &[State::HalfOpen],
-            Cause::Operator => &[
-                State::Closed,
-                State::ForcedOpen,
-                State::Disabled,
-                State::ObserveOnly,
-            ],
-            Cause::Reconfigured => &[State::Closed, State::ObserveOnly],
-        };
-        to.iter().map(move |&to| (to, cause))
-    })
 }

@@ -13,6 +13,16 @@ pub(super) const CALLS: &str = "cutout_breaker_calls_total";
 pub(super) const REJECTIONS: &str = "cutout_breaker_rejections_total";
 pub(super) const TRANSITIONS: &str = "cutout_breaker_transitions_total";
 pub(super) const STALE: &str = "cutout_breaker_stale_total";
+pub(super) const BREAKERS: &str = "cutout_breakers";
+pub(super) const TRIP: &str = "cutout_breaker_trip";
+pub(super) const TRIP_AGE: &str = "cutout_breaker_trip_age_seconds";
+pub(super) const TRIP_SAMPLES: &str = "cutout_breaker_trip_samples";
+pub(super) const TRIP_FAILURES: &str = "cutout_breaker_trip_failures";
+pub(super) const TRIP_TIMEOUTS: &str = "cutout_breaker_trip_timeouts";
+pub(super) const TRIP_SLOW: &str = "cutout_breaker_trip_slow";
+pub(super) const TRIP_THRESHOLD: &str = "cutout_breaker_trip_threshold";
+/// The name under which breakers are counted that have no series of their own.
+pub(super) const OTHERS: &str = "other";
 pub(super) const LISTENER_PANICS: &str = "cutout_breaker_listener_panics_total";
 
 /// Gives the recorder the units and help texts of all series. Once, after it is
@@ -22,7 +32,7 @@ pub fn describe() {
         (
             STATE,
             Unit::Count,
-            "State of the circuit breaker: 0 closed, 1 open, 2 half-open, 3 forced open, 4 disabled, 5 observe-only",
+            "State of the circuit breaker: 0 closed, 1 open, 2 half-open, 3 forced open, 4 disabled, 5 observe-only, -1 gone",
         ),
         (
             WAIT,
@@ -38,6 +48,42 @@ pub fn describe() {
         ),
         (TIMEOUTS, Unit::Count, "Timeouts in the window"),
         (SLOW, Unit::Count, "Slow calls in the window"),
+        (BREAKERS, Unit::Count, "Breakers by state"),
+        (
+            TRIP,
+            Unit::Count,
+            "1 for the cause that opened a breaker that has not closed since",
+        ),
+        (
+            TRIP_AGE,
+            Unit::Seconds,
+            "How long ago a breaker opened that has not closed since",
+        ),
+        (
+            TRIP_SAMPLES,
+            Unit::Count,
+            "Outcomes in the window at the trip",
+        ),
+        (
+            TRIP_FAILURES,
+            Unit::Count,
+            "Failures in the window at the trip, timeouts among them",
+        ),
+        (
+            TRIP_TIMEOUTS,
+            Unit::Count,
+            "Timeouts in the window at the trip",
+        ),
+        (
+            TRIP_SLOW,
+            Unit::Count,
+            "Slow calls in the window at the trip",
+        ),
+        (
+            TRIP_THRESHOLD,
+            Unit::Count,
+            "What the rule that opened the breaker asked for: a share, or a number of failures",
+        ),
     ] {
         describe_gauge!(name, unit, help);
     }

@@ -228,6 +228,7 @@ names!(Cause {
     LeaseLost = "lease_lost",
     Operator = "operator",
     Reconfigured = "reconfigured",
+    Outlier = "outlier",
 });
 
 names!(Outcome {

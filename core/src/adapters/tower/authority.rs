@@ -16,7 +16,8 @@ use crate::registry::Registry;
 /// [`BreakerLayer::keyed`](crate::adapters::tower::BreakerLayer::keyed).
 ///
 /// The authority is the host and, if it is given, the port of the URI, or else of the `Host`
-/// header; in lower case, without user and password. A request that names none, and one whose
+/// header; in lower case, without user and password, and without the port that the URI's scheme
+/// has by default. So `https://a/`, `https://a:443/` and `HTTP://A` go through one breaker. A request that names none, and one whose
 /// authority the registry has no room for, goes through `rest`.
 ///
 /// # Examples
@@ -68,12 +69,39 @@ fn authority_of<B>(request: &Request<B>) -> Option<Cow<'_, str>> {
         .map(|authority| authority.as_str());
     let authority = authority.or_else(host)?;
     let (_, authority) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let authority = without_default_port(authority, request.uri().scheme_str());
     let has_upper_case = authority.bytes().any(|byte| byte.is_ascii_uppercase());
     Some(match has_upper_case {
         true => Cow::Owned(authority.to_ascii_lowercase()),
         false => Cow::Borrowed(authority),
     })
     .filter(|authority| !authority.is_empty())
+}
+
+/// The authority without a port that goes without saying: an empty one, or that of the scheme.
+fn without_default_port<'a>(authority: &'a str, scheme: Option<&str>) -> &'a str {
+    let default = scheme.and_then(|scheme| {
+        [
+            ("https", "443"),
+            ("http", "80"),
+            ("wss", "443"),
+            ("ws", "80"),
+        ]
+        .into_iter()
+        .find(|(known, _)| scheme.eq_ignore_ascii_case(known))
+    });
+    match authority.rsplit_once(':') {
+        // Not the colons within the brackets of an address.
+        Some((host, port)) if !port.ends_with(']') => {
+            let is_default = default.is_some_and(|(_, default)| port == default);
+            if port.is_empty() || is_default {
+                host
+            } else {
+                authority
+            }
+        }
+        _ => authority,
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +115,17 @@ mod tests {
             ("https://API.Example:8443/", None, Some("api.example:8443")),
             ("https://me:secret@api.example/", None, Some("api.example")),
             ("https://[::1]:8443/", None, Some("[::1]:8443")),
+            ("https://[::1]/", None, Some("[::1]")),
+            ("https://[::443]/", None, Some("[::443]")),
+            ("https://[::1]:443/", None, Some("[::1]")),
+            ("https://api.example:443/", None, Some("api.example")),
+            ("http://api.example:80/", None, Some("api.example")),
+            ("HTTPS://API.example:443/", None, Some("api.example")),
+            ("http://api.example:443/", None, Some("api.example:443")),
+            ("https://api.example:80/", None, Some("api.example:80")),
+            ("https://api.example:0443/", None, Some("api.example:0443")),
+            ("/v1", Some("api.example:443"), Some("api.example:443")),
+            ("/v1", Some("api.example:"), Some("api.example")),
             (
                 "https://api.example/",
                 Some("other.example"),

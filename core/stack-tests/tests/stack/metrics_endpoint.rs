@@ -22,11 +22,12 @@ async fn the_metrics_tell_the_story() {
     let caller = Caller::new(&guarded, address);
     let endpoint = {
         let breaker = Arc::clone(&guarded.breaker);
+        let observer = Arc::new(cutout::adapters::metrics::Observer::new());
         let page = move || {
             // A process with one recorder installs it; here each test has its own.
             metrics::with_local_recorder(&*recorder, || {
                 cutout::adapters::metrics::describe();
-                cutout::adapters::metrics::observe(&breaker);
+                observer.round(|round| round.show(&breaker));
             });
             std::future::ready(recorder.handle().render())
         };

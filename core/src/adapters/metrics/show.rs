@@ -1,0 +1,233 @@
+//! The series of one breaker.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use metrics::{Label, SharedString, counter, gauge};
+
+use super::series::{
+    CALLS, FAILURES, LISTENER_PANICS, PROBES, REJECTIONS, SAMPLES, SLOW, STALE, STATE, TIMEOUTS,
+    TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES, TRIP_SLOW, TRIP_THRESHOLD,
+    TRIP_TIMEOUTS, WAIT,
+};
+use crate::breaker::Breaker;
+use crate::contract::clock::Clock;
+use crate::contract::evidence::Threshold;
+use crate::contract::snapshot::Snapshot;
+use crate::contract::state::{Cause, State};
+use crate::contract::totals::{Endings, Totals};
+
+/// The state of a breaker that is not there any more.
+const GONE: f64 = -1.0;
+
+type Pair = (&'static str, &'static str);
+
+/// The series of a name.
+#[derive(Clone)]
+pub(super) struct Series {
+    breaker: SharedString,
+}
+
+/// A counter's series, but for the name, and what it has come to.
+pub(super) struct Counter {
+    name: &'static str,
+    labels: [Option<Pair>; 2],
+    pub(super) value: u64,
+}
+
+impl Series {
+    pub(super) fn of(name: &str) -> Self {
+        Self {
+            breaker: Arc::<str>::from(name).into(),
+        }
+    }
+
+    /// Shows the state; `cause` is that of the trip that was shown before, and then of the one that is.
+    pub(super) fn gauges(&self, snapshot: &Snapshot, cause: &mut Option<Cause>) {
+        for (name, value) in GAUGES.into_iter().zip(values(snapshot)) {
+            self.set(name, value);
+        }
+        self.trip(
+            snapshot.evidence.trip.as_ref().map(|trip| trip.cause),
+            cause,
+        );
+    }
+
+    /// Shows that the breaker is not there any more.
+    pub(super) fn gone(&self, cause: &mut Option<Cause>) {
+        for name in GAUGES {
+            self.set(name, if name == STATE { GONE } else { 0.0 });
+        }
+        self.trip(None, cause);
+    }
+
+    fn trip(&self, cause: Option<Cause>, before: &mut Option<Cause>) {
+        for (of, value) in [
+            (before.take().filter(|before| Some(*before) != cause), 0.0),
+            (cause, 1.0),
+        ] {
+            if let Some(of) = of {
+                gauge!(TRIP, self.labels([Some(("cause", of.label()))])).set(value);
+            }
+        }
+        *before = cause;
+    }
+
+    fn set(&self, name: &'static str, value: f64) {
+        gauge!(name, self.labels([])).set(value);
+    }
+
+    pub(super) fn count(&self, counter: &Counter, more: u64) {
+        counter!(counter.name, self.labels(counter.labels)).increment(more);
+    }
+
+    fn labels(&self, labels: impl IntoIterator<Item = Option<Pair>>) -> Vec<Label> {
+        let own = Label::new("breaker", self.breaker.clone());
+        let further = labels.into_iter().flatten();
+        let further = further.map(|(key, value)| Label::from_static_parts(key, value));
+        core::iter::once(own).chain(further).collect()
+    }
+}
+
+/// The gauges that every breaker has.
+const GAUGES: [&str; 13] = [
+    STATE,
+    WAIT,
+    PROBES,
+    SAMPLES,
+    FAILURES,
+    TIMEOUTS,
+    SLOW,
+    TRIP_AGE,
+    TRIP_SAMPLES,
+    TRIP_FAILURES,
+    TRIP_TIMEOUTS,
+    TRIP_SLOW,
+    TRIP_THRESHOLD,
+];
+
+/// What they show.
+fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
+    let counts = snapshot.counts();
+    let trip = snapshot.evidence.trip.as_ref();
+    let at_trip = trip.map(|trip| trip.counts).unwrap_or_default();
+    let threshold = match trip.and_then(|trip| trip.threshold) {
+        Some(Threshold::Failures(failures)) => f64::from(failures),
+        Some(Threshold::Ratio(ratio)) => ratio,
+        None => 0.0,
+    };
+    [
+        f64::from(snapshot.state as u8),
+        wait_seconds(snapshot),
+        snapshot.probes_out.into(),
+        counts.samples.into(),
+        counts.failures.into(),
+        counts.timeouts.into(),
+        counts.slow.into(),
+        trip.map_or(0.0, |trip| trip.age.as_secs_f64()),
+        at_trip.samples.into(),
+        at_trip.failures.into(),
+        at_trip.timeouts.into(),
+        at_trip.slow.into(),
+        threshold,
+    ]
+}
+
+/// What a breaker has counted, always in the same order.
+pub(super) fn counters<C: Clock>(breaker: &Breaker<C>) -> Vec<Counter> {
+    let mut counters = Vec::new();
+    let mut count = |name, labels, value| {
+        counters.push(Counter {
+            name,
+            labels,
+            value,
+        });
+    };
+    count(STALE, [None, None], breaker.stale());
+    count(LISTENER_PANICS, [None, None], breaker.listener_panics());
+    if let Some(totals) = breaker.totals() {
+        of_totals(&totals, count);
+    }
+    counters
+}
+
+fn of_totals(totals: &Totals, mut count: impl FnMut(&'static str, [Option<Pair>; 2], u64)) {
+    for (kind, endings) in [("normal", totals.calls), ("probe", totals.probes)] {
+        let Endings {
+            success,
+            answered,
+            failure,
+            timeout,
+            ignored,
+            abandoned,
+        } = endings;
+        for (outcome, happened) in [
+            ("success", success),
+            ("answered", answered),
+            ("failure", failure),
+            ("timeout", timeout),
+            ("ignored", ignored),
+            ("abandoned", abandoned),
+        ] {
+            count(
+                CALLS,
+                [Some(("kind", kind)), Some(("outcome", outcome))],
+                happened,
+            );
+        }
+    }
+    for (state, happened) in [
+        (State::Open, totals.rejections.open),
+        (State::HalfOpen, totals.rejections.half_open),
+        (State::ForcedOpen, totals.rejections.forced_open),
+    ] {
+        count(REJECTIONS, [Some(("state", state.label())), None], happened);
+    }
+    // Those that have not happened yet too: a rate needs a zero to rise from.
+    for (to, cause) in possible_transitions() {
+        let happened = totals.transitions.iter();
+        let happened = happened
+            .filter(|&&(state, by, _)| (state, by) == (to, cause))
+            .map(|&(_, _, times)| times)
+            .sum();
+        let labels = [Some(("to", to.label())), Some(("cause", cause.label()))];
+        count(TRANSITIONS, labels, happened);
+    }
+}
+
+/// The wait left, infinite if only an operator can end it.
+fn wait_seconds(snapshot: &Snapshot) -> f64 {
+    match (snapshot.state, snapshot.remaining) {
+        (_, Some(Duration::MAX)) | (State::Open | State::ForcedOpen, None) => f64::INFINITY,
+        (_, left) => left.unwrap_or_default().as_secs_f64(),
+    }
+}
+
+/// Which causes lead to which states.
+fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
+    Cause::ALL.into_iter().flat_map(|cause| {
+        let to: &[State] = match cause {
+            Cause::ConsecutiveFailures
+            | Cause::Failures
+            | Cause::FailureRatio
+            | Cause::TimeoutRatio
+            | Cause::SlowRatio => &[State::Open, State::ObserveOnly],
+            Cause::ProbeFailed
+            | Cause::ProbeTimedOut
+            | Cause::ProbeSlow
+            | Cause::ProbesInconclusive
+            | Cause::Outlier => &[State::Open],
+            Cause::ProbesPassed => &[State::Closed],
+            Cause::WaitElapsed | Cause::LeaseLost => &[State::HalfOpen],
+            Cause::Operator => &[
+                State::Closed,
+                State::ForcedOpen,
+                State::Disabled,
+                State::ObserveOnly,
+            ],
+            Cause::Reconfigured => &[State::Closed, State::ObserveOnly],
+        };
+        to.iter().map(move |&to| (to, cause))
+    })
+}

@@ -1,0 +1,154 @@
+//! Targets that are told by comparison with the others.
+
+use std::sync::Arc;
+
+use cutout::router::{Comparison, Policy, Router, RouterConfig, Target};
+use cutout::{Breaker, Cause, ManualClock, OpenWait, Outcome, State, Threshold, Window};
+
+use super::{Routes, WAIT, by, choose};
+
+/// Targets whose breakers bear with everything, after a hundred calls of which so many percent failed.
+fn hosts(clock: &ManualClock, config: RouterConfig, percents: &[u32]) -> Routes {
+    let targets = percents.iter().enumerate().map(|(host, &percent)| {
+        let breaker = Breaker::builder()
+            .window(Window::count(100))
+            .min_calls(100)
+            .failure_ratio(1.0)
+            .open_wait(OpenWait::fixed(WAIT))
+            .clock(clock.clone())
+            .build()
+            .unwrap();
+        for call in 0..100 {
+            let outcome = match call < percent.min(99) {
+                true => Outcome::Failure,
+                false => Outcome::Success,
+            };
+            breaker.allow().unwrap().done(outcome);
+        }
+        Target::new(format!("{host}"), (), Arc::new(breaker))
+    });
+    Router::new(config, targets.collect::<Vec<_>>()).unwrap()
+}
+
+fn taken(router: &Routes) -> Vec<String> {
+    let taken = router.compare(&Comparison::default()).unwrap();
+    taken
+        .iter()
+        .map(|member| member.name().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_host_that_is_worse_than_the_others_by_thirty_points_is_taken_out() {
+    let clock = ManualClock::new();
+    let router = hosts(&clock, by(Policy::RoundRobin), &[2, 3, 33, 1, 2]);
+    assert_eq!(taken(&router), ["2"]);
+    let members = router.members();
+    let breaker = members[2].breaker();
+    assert_eq!(breaker.state(), State::Open);
+    let trip = breaker.evidence().trip.unwrap();
+    assert_eq!((trip.cause, trip.counts.failures), (Cause::Outlier, 33));
+    assert_eq!(trip.threshold, Some(Threshold::Ratio(0.22)));
+    assert_eq!(taken(&router), [""; 0], "once");
+    // It comes back as any other.
+    clock.advance(WAIT);
+    let mut probes = 0;
+    for _ in 0..10 {
+        let choice = choose(&router).unwrap();
+        probes += u32::from(choice.is_probe());
+        choice.success();
+    }
+    assert_eq!((probes, breaker.state()), (1, State::Closed));
+}
+
+#[test]
+fn a_host_among_two_that_fails_every_call_is_told_though_it_would_shift_the_mean() {
+    let clock = ManualClock::new();
+    let router = hosts(&clock, by(Policy::RoundRobin), &[0, 99, 0]);
+    assert_eq!(taken(&router), ["1"]);
+}
+
+#[test]
+fn where_all_fail_alike_nobody_is_taken_out() {
+    let clock = ManualClock::new();
+    for percents in [[0; 6], [40; 6], [99; 6], [30, 34, 38, 42, 31, 45]] {
+        let router = hosts(&clock, by(Policy::RoundRobin), &percents);
+        assert_eq!(taken(&router), [""; 0], "{percents:?}");
+    }
+}
+
+#[test]
+fn no_more_are_taken_out_than_the_limit_allows() {
+    let clock = ManualClock::new();
+    let percents = [90, 60, 30, 0, 0, 0, 0, 0];
+    let limited = |max_shed| RouterConfig {
+        max_shed,
+        ..by(Policy::RoundRobin)
+    };
+    for (max_shed, expected) in [
+        (None, &["0", "1", "2"][..]),
+        (Some(2), &["0", "1"]),
+        (Some(0), &[]),
+    ] {
+        let router = hosts(&clock, limited(max_shed), &percents);
+        assert_eq!(taken(&router), expected);
+    }
+    // Those that are out already count, whatever took them out.
+    let router = hosts(&clock, limited(Some(2)), &percents);
+    router.members()[7]
+        .breaker()
+        .force_open(None, "maintenance");
+    assert_eq!(taken(&router), ["0"]);
+}
+
+#[test]
+fn too_little_to_go_by_tells_nothing() {
+    let clock = ManualClock::new();
+    let router = hosts(&clock, by(Policy::RoundRobin), &[0, 99]);
+    assert_eq!(taken(&router), [""; 0], "two targets");
+    let router = hosts(&clock, by(Policy::RoundRobin), &[0, 99, 0]);
+    let comparison = Comparison {
+        min_calls: 101,
+        ..Comparison::default()
+    };
+    assert!(router.compare(&comparison).unwrap().is_empty());
+    for (field, comparison) in [
+        (
+            "margin",
+            Comparison {
+                margin: f64::NAN,
+                ..comparison
+            },
+        ),
+        (
+            "margin",
+            Comparison {
+                margin: 0.0,
+                ..comparison
+            },
+        ),
+        (
+            "deviations",
+            Comparison {
+                deviations: f64::INFINITY,
+                ..comparison
+            },
+        ),
+        (
+            "min_calls",
+            Comparison {
+                min_calls: 0,
+                ..comparison
+            },
+        ),
+        (
+            "min_targets",
+            Comparison {
+                min_targets: 1,
+                ..comparison
+            },
+        ),
+    ] {
+        assert_eq!(router.compare(&comparison).unwrap_err().field(), field);
+    }
+}
