@@ -1,4 +1,5 @@
-//! Admission.
+//! Admission, from the fast path down to the rare cases: [`admit`](Breaker::admit) reads the word alone,
+//! `admit_timed_or_reject` the clock too, `admit_by_state` moves the word if it must.
 
 use alloc::sync::Arc;
 
@@ -56,8 +57,8 @@ impl<C: Clock> Breaker<C> {
         self.admit_timed_or_reject(word)
     }
 
-    /// The two other cases that are frequent for a time: a slow rule is set,
-    /// or the breaker is open.
+    /// The two other cases that can be frequent: a slow rule is set, or the breaker is
+    /// open.
     #[inline(never)]
     fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
         let now = Reading::new(self);
@@ -158,7 +159,7 @@ impl<C: Clock> Breaker<C> {
                 .map(Ok);
         }
         let left = self.lease_left(word, now);
-        // Quota and lease must be those that go with the word.
+        // The quota and the lease were read after the word. If the word is still the same, they go with it.
         self.engine
             .is_current(word)
             .then(|| Err(self.reject(word, left)))
@@ -179,10 +180,14 @@ impl<C: Clock> Breaker<C> {
         Some(token)
     }
 
-    /// Moves the word to one that has another probe out; `None` if it has moved meanwhile.
+    /// Grants a probe: publishes its lease, then moves the word to `to`, which has one more probe out. `None` if the word
+    /// has moved meanwhile.
+    ///
+    /// For example, the quota is 1 and threads A and B both see no probe out. Both publish a lease, and the later one stays. Both try
+    /// to move the word. A wins and has the probe. B starts over, sees one probe out, and is rejected.
     fn grant_probe(&self, from: Word, to: Word, now: &Reading<'_, C>) -> Option<Token> {
         let terms = self.engine.terms(from);
-        // Always timed: a rule on slow calls may be set while the probe is out.
+        // A probe is always timed: a rule on slow calls may be set while it is out.
         let token = Token::timed(to.stamp(), now.running());
         let lease = terms
             .lease()

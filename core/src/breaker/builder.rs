@@ -403,7 +403,7 @@ impl<C: Clock> Builder<C> {
                 near,
                 settings: Settings::new(config),
                 beside: [(); 2]
-                    .map(|()| Beside::new(generation, first.past, first.wait, first.kept)),
+                    .map(|()| Beside::new(generation, first.past, first.wait, first.interrupted)),
                 records: Records::new(before, first.evidence.trip.as_ref()),
                 on_demand,
             },

@@ -12,6 +12,7 @@ pub(crate) fn contain(listener: impl FnOnce(), panics: &AtomicU64) {
     let Err(payload) = catch_unwind(AssertUnwindSafe(listener)) else {
         return;
     };
+    // Relaxed: a count orders nothing.
     panics.fetch_add(1, Relaxed);
     // What the panic carries is the user's too, and may panic when it is dropped. What that
     // panic carries is not dropped any more.

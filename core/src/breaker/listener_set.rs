@@ -61,6 +61,7 @@ impl ListenerSet {
 
     /// Adds a listener, to be told of every transition from now on, with the breaker's name.
     pub fn add(&self, listener: impl Fn(&str, &Event) + Send + Sync + 'static) -> ListenerId {
+        // Relaxed: it orders nothing; each listener gets another number.
         let id = ListenerId(self.0.next.fetch_add(1, Relaxed));
         let mut listeners = self
             .0
@@ -87,6 +88,7 @@ impl ListenerSet {
 
     /// How often a listener of the set has panicked.
     pub fn panics(&self) -> u64 {
+        // Relaxed: a count orders nothing.
         self.0.panics.load(Relaxed)
     }
 

@@ -1,10 +1,13 @@
 //! Delivery of events: each once, in the order of generations, to all listeners.
 //!
-//! The winner of a transition puts its event in a queue. Whoever finds nobody
-//! delivering does it, for all that is queued; the others leave theirs and go
-//! on. So nobody waits for a listener but the thread that runs it, a
-//! listener that causes a transition finds its own thread delivering already, and
-//! an event whose predecessor is still to be queued is kept for the thread that brings it.
+//! The winner of a transition puts its event in a queue and adds one to the count of unseen events. If the count was zero, this thread
+//! delivers: all that is queued, until the count is zero again. If not, another thread is delivering and will find the event; this
+//! one goes on. So no thread waits for a listener but the one that runs it. A listener that causes a
+//! transition itself finds that a thread is delivering, its own, and returns.
+//!
+//! For example, A trips the breaker (generation 5) and is interrupted before it queues its event. B makes it half-open (generation 6) and
+//! queues event 6: the count was zero, so B delivers. Event 5 comes next and is not there, so B puts event 6 aside, among the
+//! early ones. Then A queues event 5 and delivers both.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -34,15 +37,15 @@ pub(crate) struct Listeners {
     queue: ArrayQueue<Event>,
     /// For a listener so slow that `queue` fills up meanwhile.
     overflow: SegQueue<Event>,
-    /// Events that came before their predecessor. Only the thread that
-    /// delivers takes it out, so it is there for whoever starts to deliver.
+    /// Events that came before their predecessor. Only the thread that delivers takes the map out, and it
+    /// puts it back before it ends: so the next thread that delivers finds it.
     early: ArrayQueue<BTreeMap<u32, Event>>,
-    /// Events queued and not yet seen by the thread that delivers. Who moves it
-    /// from zero delivers.
+    /// How many events are queued that the delivering thread has not seen. The thread that moves it from zero
+    /// delivers.
     unseen: AtomicU64,
     /// The generation whose event comes next; written by the thread that delivers.
     next: AtomicU64,
-    /// Slots that became free and are not told of yet. Who moves it from zero tells.
+    /// How many slots became free that are not told of yet. The thread that moves it from zero tells.
     free_slots: AtomicU64,
     panics: AtomicU64,
 }
@@ -76,20 +79,23 @@ impl Listeners {
         if let Err(event) = self.queue.push(event) {
             self.overflow.push(event);
         }
-        // Release: the event is queued before it is counted. Acquire: a new
-        // deliverer sees what the last one did. Both pair with each other.
+        // Release: the event is queued before it is counted; pairs with the acquire below, by which the delivering thread
+        // sees it. Acquire: pairs with the release below; a thread that starts to deliver sees what the last one did.
         if self.unseen.fetch_add(1, AcqRel) > 0 {
             return;
         }
         let mut seen = 1;
         while seen > 0 {
             self.deliver_queued();
+            // Release and Acquire: pair with those above, the other way round.
             seen = self.unseen.fetch_sub(seen, AcqRel) - seen;
         }
     }
 
     fn deliver_queued(&self) {
         let mut early = self.early.pop().unwrap_or_default();
+        // Relaxed, here and where it is stored: only the delivering thread uses it, and the count of unseen events orders
+        // one such thread after another.
         let mut next = self.next.load(Relaxed) as u32;
         loop {
             let event = early
@@ -107,6 +113,7 @@ impl Listeners {
                 None => break,
             }
         }
+        // Relaxed: as above.
         self.next.store(u64::from(next), Relaxed);
         let _ = self.early.push(early);
     }
@@ -122,11 +129,11 @@ impl Listeners {
 
     /// Tells those who wait for a slot. It is no event: it has no order and no content.
     ///
-    /// Whoever finds nobody telling does it, for all: so a listener that frees a slot itself finds its
-    /// own thread telling already, and is told again after it returns.
+    /// As with events, the thread that moves the count from zero tells, for all. A listener that frees a slot itself
+    /// finds its own thread telling, and is told again after it returns.
     pub(crate) fn tell_slot_free(&self) {
-        // Acquire and Release: who tells sees the slots of those who leave it to it. They pair with
-        // each other.
+        // Release: pairs with the acquire below; the telling thread sees the slots of those that leave it to it. Acquire: pairs
+        // with the release below.
         if self.slot_listeners.is_empty() || self.free_slots.fetch_add(1, AcqRel) > 0 {
             return;
         }
@@ -135,11 +142,13 @@ impl Listeners {
             for listener in &self.slot_listeners {
                 contain(listener, &self.panics);
             }
+            // Release and Acquire: pair with those above, the other way round.
             seen = self.free_slots.fetch_sub(seen, AcqRel) - seen;
         }
     }
 
     pub(crate) fn panics(&self) -> u64 {
+        // Relaxed: a count orders nothing.
         self.panics.load(Relaxed)
     }
 
@@ -148,36 +157,37 @@ impl Listeners {
     }
 }
 
-/// The last transitions. Delivery never waits for a reader: it replaces the
-/// oldest of `recent`, which readers, taking turns, empty into `kept`.
+/// The last transitions. The delivering thread pushes each event to `recent`, in place of the oldest if it is full: it never waits
+/// for a reader. A reader takes `older` out, moves what is in `recent` behind it, and puts it back. Readers
+/// wait for each other.
 struct Log {
     recent: ArrayQueue<Event>,
-    kept: ArrayQueue<VecDeque<Event>>,
+    older: ArrayQueue<VecDeque<Event>>,
 }
 
 impl Log {
     fn new() -> Self {
-        let kept = ArrayQueue::new(1);
-        let _ = kept.push(VecDeque::new());
+        let older = ArrayQueue::new(1);
+        let _ = older.push(VecDeque::new());
         Self {
             recent: ArrayQueue::new(CAPACITY),
-            kept,
+            older,
         }
     }
 
     fn read(&self) -> Vec<Event> {
-        let mut kept = loop {
-            match self.kept.pop() {
-                Some(kept) => break kept,
+        let mut older = loop {
+            match self.older.pop() {
+                Some(older) => break older,
                 None => relax(),
             }
         };
         while let Some(event) = self.recent.pop() {
-            kept.push_back(event);
+            older.push_back(event);
         }
-        kept.drain(..kept.len().saturating_sub(CAPACITY));
-        let log = kept.iter().cloned().collect();
-        let _ = self.kept.push(kept);
+        older.drain(..older.len().saturating_sub(CAPACITY));
+        let log = older.iter().cloned().collect();
+        let _ = self.older.push(older);
         log
     }
 }

@@ -52,6 +52,7 @@ impl ManualClock {
     /// Moves the clock and its wall time forward, saturating.
     pub fn advance(&self, by: Duration) {
         let by = saturating_nanos(by);
+        // Relaxed, in all of this clock: a reading orders nothing but itself.
         for time in [&self.time.monotonic, &self.time.unix] {
             let _ = time.fetch_update(Relaxed, Relaxed, |now| Some(now.saturating_add(by)));
         }
@@ -59,6 +60,7 @@ impl ManualClock {
 
     /// Sets the monotonic reading, backwards too.
     pub fn set(&self, since_origin: Duration) {
+        // Relaxed: as in `advance`.
         self.time
             .monotonic
             .store(saturating_nanos(since_origin), Relaxed);
@@ -66,6 +68,7 @@ impl ManualClock {
 
     /// Sets the wall time, backwards too.
     pub fn set_unix_time(&self, since_epoch: Duration) {
+        // Relaxed: as in `advance`, since a reading orders nothing.
         self.time.unix.store(saturating_nanos(since_epoch), Relaxed);
     }
 }
@@ -88,10 +91,12 @@ impl fmt::Debug for ManualClock {
 impl Clock for ManualClock {
     #[inline]
     fn now(&self) -> u64 {
+        // Relaxed: a reading orders nothing but itself.
         self.time.monotonic.load(Relaxed)
     }
 
     fn unix_time(&self) -> Duration {
+        // Relaxed: as in `now`.
         Duration::from_nanos(self.time.unix.load(Relaxed))
     }
 }

@@ -104,8 +104,8 @@ pub struct Breaker<C = SystemClock> {
     pub(crate) name: Option<Box<Name>>,
 }
 
-// All shared state is atomic and each step leaves it whole, so a panic
-// anywhere leaves nothing half-done to see.
+// All shared state is atomic, and each step leaves it whole. So a thread that panics leaves nothing half done
+// for others to see.
 impl<C: RefUnwindSafe> RefUnwindSafe for Breaker<C> {}
 impl<C: UnwindSafe> UnwindSafe for Breaker<C> {}
 
@@ -122,6 +122,7 @@ impl<C> Breaker<C> {
 
     /// How many permits were settled after their generation had ended.
     pub fn stale(&self) -> u64 {
+        // Relaxed: a count orders nothing.
         self.stale.load(Relaxed)
     }
 
@@ -134,7 +135,7 @@ impl<C> Breaker<C> {
     /// The last 64 transitions, oldest first, if the breaker was built with
     /// [`log`](crate::Builder::log); otherwise none.
     ///
-    /// Readers of the log take turns. Nothing else waits for them.
+    /// Readers of the log wait for each other. Nothing else waits for them.
     pub fn log(&self) -> Vec<Event> {
         self.listeners
             .as_ref()
@@ -151,8 +152,8 @@ impl<C> Breaker<C> {
     /// The config in force. Durations above 584 years read as that long.
     pub fn config(&self) -> Config {
         loop {
-            // Both Acquire: pair with those in `reconfigure`. While the count stands still,
-            // the side that the word goes with, before or after its move, is whole.
+            // Acquire, both: pair with the releases in `reconfigure`. While the count stands still, at most one reconfiguration
+            // is under way, which writes the side that the word does not go with. The word may move to that side meanwhile, which is whole by then.
             let count = self.reconfigurations.load(Acquire);
             let word = self.engine.word.load();
             let config = self.engine.config(word);
@@ -235,7 +236,7 @@ impl<C: Clock> Breaker<C> {
                         || self.engine.lease_of(word).is_over(now.get()),
                 ),
             };
-            // Quota and lease must be those that go with the word.
+            // The quota and the lease were read after the word. If the word is still the same, they go with it.
             if let Some(available) = available
                 && self.engine.is_current(word)
             {
@@ -254,7 +255,7 @@ impl<C: Clock> Breaker<C> {
             let word = self.engine.word.load();
             let by_samples = word.is_recording() && !word.is_by_time();
             let samples = if by_samples {
-                // They are of one word of this generation, which has been.
+                // They are what the window held at one moment of this generation.
                 self.engine.samples(word)
             } else {
                 Some(Vec::new())
@@ -333,18 +334,18 @@ impl<C: Clock> Breaker<C> {
             remaining: None,
         };
         if past.state == State::Open {
-            let kept = self.engine.kept_of(word)?;
-            if kept.is_over(now.get()) {
+            let deadline = self.engine.interrupted_deadline(word)?;
+            if deadline.is_over(now.get()) {
                 interrupted.state = State::HalfOpen;
             } else {
-                let left = kept.left(now.get());
+                let left = deadline.left(now.get());
                 interrupted.remaining = Some(left.map_or(Duration::MAX, Duration::from_nanos));
             }
         }
         Some(Some(interrupted))
     }
 
-    /// Tells listeners and log of a transition; for the thread that made it.
+    /// Tells the listeners and the log of a transition. To be called by the thread that made it.
     pub(crate) fn emit(
         &self,
         from: Word,

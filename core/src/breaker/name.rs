@@ -13,7 +13,7 @@ pub(crate) struct Name {
     id: NameId,
 }
 
-/// Where a name is found; zero for a breaker without one, since turns begin at one.
+/// Where a name is found; zero for a breaker without one, since serial numbers begin at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NameId(u64);
 
@@ -56,7 +56,7 @@ mod table {
     static TABLE: RwLock<Table> = RwLock::new(Table {
         rows: Vec::new(),
         free: Vec::new(),
-        turn: 0,
+        serial: 0,
     });
 
     struct Table {
@@ -64,12 +64,12 @@ mod table {
         /// The rows that are empty.
         free: Vec<usize>,
         /// How many names there have been.
-        turn: u64,
+        serial: u64,
     }
 
-    /// A number is a row, so many at a time, and above it a turn, which is not given twice.
+    /// A number is a row, so many at a time, and above it a serial number, which is not given twice.
     const ROW: Field = Field::lowest(24);
-    const TURN: Field = ROW.above(40);
+    const SERIAL: Field = ROW.above(40);
 
     fn write() -> RwLockWriteGuard<'static, Table> {
         TABLE.write().unwrap_or_else(PoisonError::into_inner)
@@ -81,16 +81,16 @@ mod table {
             let mut table = write();
             let row = table.free.pop().unwrap_or(table.rows.len());
             // Beyond what a number can say, rejections go without a name.
-            if row as u64 > ROW.max() || table.turn >= TURN.max() {
+            if row as u64 > ROW.max() || table.serial >= SERIAL.max() {
                 return Self::NONE;
             }
-            table.turn += 1;
-            let turn = table.turn;
+            table.serial += 1;
+            let serial = table.serial;
             if row == table.rows.len() {
                 table.rows.push(None);
             }
-            table.rows[row] = Some((turn, name));
-            Self(ROW.put(row as u64) | TURN.put(turn))
+            table.rows[row] = Some((serial, name));
+            Self(ROW.put(row as u64) | SERIAL.put(serial))
         }
 
         pub(super) fn leave(self) {
@@ -109,8 +109,8 @@ mod table {
         /// The name, while its breaker is there.
         pub(crate) fn name(self) -> Option<Arc<str>> {
             let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
-            let (turn, name) = table.rows.get(ROW.get(self.0) as usize)?.as_ref()?;
-            (*turn == TURN.get(self.0)).then(|| Arc::clone(name))
+            let (serial, name) = table.rows.get(ROW.get(self.0) as usize)?.as_ref()?;
+            (*serial == SERIAL.get(self.0)).then(|| Arc::clone(name))
         }
     }
 }

@@ -107,7 +107,7 @@ impl<C: Clock> Breaker<C> {
             let past = self.engine.past_of(from)?;
             Some(match past.state {
                 State::Open => {
-                    let left = self.engine.kept_of(from)?.left(now.get());
+                    let left = self.engine.interrupted_deadline(from)?.left(now.get());
                     let wait = left.map_or(Wait::ENDLESS, |left| Wait::of(now.get(), left));
                     Action::BeginWait(from.to_open(past.cause, wait), wait)
                 }
@@ -117,8 +117,11 @@ impl<C: Clock> Breaker<C> {
         })
     }
 
-    /// Does what `action` says, which says nothing when the word has moved meanwhile. False if
-    /// nothing was to be done.
+    /// Does what `action` says, until it succeeds. `action` gives `None` when the word has moved meanwhile: then it is asked again.
+    /// False if there was nothing to do.
+    ///
+    /// An operator never loses against an automatic transition. If a trip moves the word first, this starts over from the
+    /// open word.
     fn operate(
         &self,
         reason: Arc<str>,
@@ -145,14 +148,15 @@ impl<C: Clock> Breaker<C> {
         }
     }
 
-    /// Records what explains the state that an action has moved the word to.
+    /// Records why the breaker is in the state that an action has moved the word to.
     fn explain(&self, to: Word, reason: &str, now: &Reading<'_, C>) {
         let at = Moment::at(now.get());
         if to.is_by_operator() {
             self.engine.record_order(to, at, reason);
         }
         if to.state() == State::Open {
-            // For want of a better one: it has been lost if the breaker was restored meanwhile.
+            // `record_trip` leaves a trip's record as it is, if there is one. There is none if the breaker was restored
+            // from a snapshot without it: then this stands for it.
             let record = TripRecord {
                 cause: to.cause(),
                 at,
@@ -168,7 +172,7 @@ impl<C: Clock> Breaker<C> {
     /// State, generation, window, deadline and permits in flight stay. A lowered
     /// threshold acts on the next outcome. Another window shape restarts the
     /// window: closed and observe-only go on in a new generation with an empty one.
-    /// Concurrent calls of this method take turns; nothing else waits for them.
+    /// Concurrent calls of this method wait for each other; nothing else waits for them.
     ///
     /// A new rule on slow calls judges probes that are out already. Other calls in flight
     /// were admitted without a look at the clock, unless there was such a rule before, and
@@ -180,7 +184,8 @@ impl<C: Clock> Breaker<C> {
     pub fn reconfigure(&self, config: Config) -> Result<(), ConfigError> {
         config.validate()?;
         let now = Reading::new(self);
-        // Acquire and Release: what one turn did, the next one sees.
+        // The thread that makes the count odd reconfigures, and makes it even again. Acquire: pairs with the release of
+        // the last end; this thread sees the config of the last one. Release: pairs with the loads in `config`. Relaxed: a failure loads again.
         while self
             .reconfigurations
             .fetch_update(AcqRel, Relaxed, |count| {
@@ -190,9 +195,10 @@ impl<C: Clock> Breaker<C> {
         {
             relax();
         }
-        // Only who has the turn changes the config.
+        // Only this thread changes the config now.
         let quota = self.engine.terms(self.engine.word.load()).max_probes();
         let moved = self.switch_side(&config, &now);
+        // Release: pairs with the acquire of the next begin and with the loads in `config`.
         self.reconfigurations.fetch_add(1, Release);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
@@ -207,7 +213,7 @@ impl<C: Clock> Breaker<C> {
     /// transition that was, if it was one.
     fn switch_side(&self, config: &Config, now: &Reading<'_, C>) -> Option<(Word, Word, Counts)> {
         let engine = &self.engine;
-        // Only this thread, whose turn it is, moves the word to another side.
+        // Only this thread moves the word to another side now.
         let old = engine.word.load();
         let (side, shape) = (1 - old.side(), engine.terms(old).shape());
         let reshapes = engine.window(old) != config.window.kept();
@@ -228,11 +234,11 @@ impl<C: Clock> Breaker<C> {
         let recorder = engine.settings.terms(side).recorder();
         loop {
             let from = engine.word.load();
-            let kept = from.with_other_side(shape, recorder);
+            let same = from.with_other_side(shape, recorder);
             let to = match from.state() {
-                State::Closed if reshapes => kept.to_closed(recorder),
-                State::ObserveOnly if reshapes => kept.to_observe_only(recorder),
-                _ => kept,
+                State::Closed if reshapes => same.to_closed(recorder),
+                State::ObserveOnly if reshapes => same.to_observe_only(recorder),
+                _ => same,
             };
             let renewed = to.generation() != from.generation();
             let counts = if renewed {

@@ -10,7 +10,7 @@ static BREAKERS: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
 
-    // The keys are random, and others for each thread.
+    // The keys are random, and others for each thread. Relaxed: the count orders nothing.
     RandomState::new().hash_one(BREAKERS.fetch_add(1, Relaxed))
 }
 
@@ -21,6 +21,7 @@ pub(crate) fn random() -> u64 {
     use crate::contract::rules::mix;
 
     let address = &raw const BREAKERS as usize as u64;
+    // Relaxed: the count orders nothing.
     let breaker = BREAKERS.fetch_add(1, Relaxed) as u64;
     mix(mix(address) ^ breaker)
 }

@@ -1,4 +1,5 @@
-//! What a permit's outcome does.
+//! What a permit's outcome does, from the fast path down to the rare cases: a healthy success (`settle_as`), an outcome in
+//! a count window (`Engine::record_untimed`) or a time window (`settle_by_time`), all the rest (`settle_by_state`).
 
 use core::time::Duration;
 
@@ -22,14 +23,14 @@ use crate::engine::wait::Wait;
 use crate::engine::window::count::Kind;
 use crate::engine::word::{HalfOpen, Word};
 
-/// A permit's report on its way to the breaker.
-pub(crate) struct Settling<'a, C> {
+/// A call that has ended: its permit's token, what is reported of it, and the time of the report.
+pub(crate) struct EndedCall<'a, C> {
     pub(crate) token: Token,
     pub(crate) report: Report,
     pub(crate) now: &'a Reading<'a, C>,
 }
 
-impl<C: Clock> Settling<'_, C> {
+impl<C: Clock> EndedCall<'_, C> {
     /// Whether the call was slow, by the rule in `terms`.
     #[inline]
     fn is_slow(&self, terms: Terms<'_>) -> bool {
@@ -62,8 +63,8 @@ impl<C: Clock> Breaker<C> {
 
     /// Settles a permit with nothing but an outcome.
     ///
-    /// All that it hands on fits in registers, so a call takes few instructions more where
-    /// the compiler chooses not to inline it, and no CAS waits for a report to be stored.
+    /// Token and outcome fit in registers. So if the compiler chooses not to inline this, a call takes few more
+    /// instructions, and no CAS waits for a report to be stored.
     #[inline]
     fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
         if let Some(watch) = &self.watch {
@@ -112,28 +113,28 @@ impl<C: Clock> Breaker<C> {
             if self.engine.is_quiet(word, kind, tick) {
                 return Settled::Recorded;
             }
-            let settling = Settling {
+            let ended = EndedCall {
                 token,
                 report,
                 now: &now,
             };
-            return self.judge_by_time(word, (kind, 1), &settling);
+            return self.judge_by_time(word, (kind, 1), &ended);
         }
         self.settle_by_state(token, Ok(report))
     }
 
-    /// What an outcome does that has been counted in a time window.
+    /// Judges the time window after an outcome has been counted in it.
     #[cold]
     #[inline(never)]
     fn judge_by_time(
         &self,
         mut word: Word,
         outcomes: (Kind, u64),
-        settling: &Settling<'_, C>,
+        ended: &EndedCall<'_, C>,
     ) -> Settled {
         let mut in_run = false;
         // Once its generation is over, an outcome has nothing left to do.
-        while word.has_granted(settling.token.stamp()) {
+        while word.has_granted(ended.token.stamp()) {
             match self.engine.judge(word, outcomes, in_run) {
                 Judgement::Stays => return Settled::Recorded,
                 Judgement::Moves(to) => {
@@ -142,7 +143,7 @@ impl<C: Clock> Breaker<C> {
                     }
                 }
                 Judgement::Matches(cause, counts) => {
-                    if let Some(settled) = self.matches(word, cause, counts, settling) {
+                    if let Some(settled) = self.matches(word, cause, counts, ended) {
                         return settled;
                     }
                 }
@@ -152,8 +153,8 @@ impl<C: Clock> Breaker<C> {
         Settled::Recorded
     }
 
-    /// Settles a permit that code around its call has dropped. Cold as a whole: the question whether the thread
-    /// panics is not part of a healthy call.
+    /// Settles a permit that code around its call has dropped. It is cold, so that a healthy call does not
+    /// ask whether its thread panics.
     #[cold]
     #[inline(never)]
     pub(crate) fn drop_permit(&self, token: Token) {
@@ -182,6 +183,7 @@ impl<C: Clock> Breaker<C> {
                 match self.engine.is_late_probe(word, token.stamp()) {
                     Some(true) => {}
                     Some(false) => {
+                        // Relaxed: a count orders nothing.
                         self.stale.fetch_add(1, Relaxed);
                         return Settled::Stale;
                     }
@@ -203,14 +205,14 @@ impl<C: Clock> Breaker<C> {
             }
             let report =
                 report.unwrap_or_else(|dropped| self.outcome_of(dropped, word, token, &now).into());
-            let settling = Settling {
+            let ended = EndedCall {
                 token,
                 report: self.without_pause(report, word, token, &now),
                 now: &now,
             };
             let settled = match word.state() {
-                State::Closed | State::ObserveOnly => self.record(word, &settling),
-                State::HalfOpen => self.judge_probe(word, is_late, &settling),
+                State::Closed | State::ObserveOnly => self.record(word, &ended),
+                State::HalfOpen => self.judge_probe(word, is_late, &ended),
                 // Open and forced open grant no permits.
                 State::Disabled | State::Open | State::ForcedOpen => Some(Settled::Ignored),
             };
@@ -268,40 +270,40 @@ impl<C: Clock> Breaker<C> {
     }
 
     /// Puts an outcome in the window; `None` if the word has moved meanwhile.
-    fn record(&self, word: Word, settling: &Settling<'_, C>) -> Option<Settled> {
-        let outcome = settling.report.outcome;
-        let slow = outcome != Outcome::Ignored && settling.is_slow(self.engine.terms(word));
+    fn record(&self, word: Word, ended: &EndedCall<'_, C>) -> Option<Settled> {
+        let outcome = ended.report.outcome;
+        let slow = outcome != Outcome::Ignored && ended.is_slow(self.engine.terms(word));
         let Some(kind) = Kind::of(Sample { outcome, slow }) else {
-            // The policy for dropped permits must be the one that goes with the word.
+            // The policy for dropped permits was read after the word. If the word is still the same, it goes with it.
             return self.engine.is_current(word).then_some(Settled::Ignored);
         };
-        self.enter(word, (kind, 1), settling)
+        self.enter(word, (kind, 1), ended)
     }
 
-    /// Puts so many outcomes of a kind in the window, a count window one; `None` if the word
+    /// Puts outcomes of a kind in the window: several at once in a time window, one in a count window. `None` if the word
     /// has moved meanwhile.
     pub(crate) fn enter(
         &self,
         word: Word,
         outcomes: (Kind, u64),
-        settling: &Settling<'_, C>,
+        ended: &EndedCall<'_, C>,
     ) -> Option<Settled> {
         let (kind, _) = outcomes;
         if word.is_clean() && !kind.is_bad() {
-            // A slow limit was read: it must be the one that goes with the word.
+            // The slow limit was read after the word. If the word is still the same, it goes with it.
             return self.engine.is_current(word).then_some(Settled::Recorded);
         }
         if word.is_by_time() {
-            let tick = self.engine.count(word, outcomes, settling.now.get())?;
+            let tick = self.engine.count(word, outcomes, ended.now.get())?;
             if self.engine.is_quiet(word, kind, tick) {
                 return Some(Settled::Recorded);
             }
-            return Some(self.judge_by_time(word, outcomes, settling));
+            return Some(self.judge_by_time(word, outcomes, ended));
         }
         match self.engine.record(word, kind) {
             Recording::Done => Some(Settled::Recorded),
             Recording::Moved => None,
-            Recording::Matches(cause, counts) => self.matches(word, cause, counts, settling),
+            Recording::Matches(cause, counts) => self.matches(word, cause, counts, ended),
         }
     }
 
@@ -311,37 +313,32 @@ impl<C: Clock> Breaker<C> {
         word: Word,
         cause: Cause,
         counts: Counts,
-        settling: &Settling<'_, C>,
+        ended: &EndedCall<'_, C>,
     ) -> Option<Settled> {
         if word.state() == State::ObserveOnly {
             let to = word.to_observe_only(self.engine.terms(word).recorder());
-            let matched = self.match_of(word, cause, counts, settling);
+            let matched = self.match_of(word, cause, counts, ended);
             return self.engine.begin(word, to).then(|| {
-                self.emit_match(word, to, matched, None, settling.now);
+                self.emit_match(word, to, matched, None, ended.now);
                 Settled::WouldTrip
             });
         }
-        self.open(word, cause, 0, counts, settling)
+        self.open(word, cause, 0, counts, ended)
             .then_some(Settled::Tripped)
     }
 
-    /// What a probe's outcome decides; `None` if the word has moved meanwhile. A late probe
-    /// has lost its slot already.
-    fn judge_probe(
-        &self,
-        word: Word,
-        is_late: bool,
-        settling: &Settling<'_, C>,
-    ) -> Option<Settled> {
+    /// What a probe's outcome decides; `None` if the word has moved meanwhile.
+    ///
+    /// A late probe lost its lease, and with it its slot: it frees none. For example, the quota is 1, probe A's lease ran out, and probe B
+    /// has A's slot. A comes back with a success: it counts as passed, and B is still out.
+    fn judge_probe(&self, word: Word, is_late: bool, ended: &EndedCall<'_, C>) -> Option<Settled> {
         let terms = self.engine.terms(word);
         let half_open = word.half_open();
         let out = half_open.out.saturating_sub(u32::from(!is_late));
-        let verdict = match settling.report.outcome {
+        let verdict = match ended.report.outcome {
             Outcome::Failure => Some(Cause::ProbeFailed),
             Outcome::Timeout => Some(Cause::ProbeTimedOut),
-            Outcome::Success | Outcome::Answered if settling.is_slow(terms) => {
-                Some(Cause::ProbeSlow)
-            }
+            Outcome::Success | Outcome::Answered if ended.is_slow(terms) => Some(Cause::ProbeSlow),
             Outcome::Success | Outcome::Answered => None,
             Outcome::Ignored => {
                 let inconclusive = half_open.inconclusive + 1;
@@ -360,7 +357,7 @@ impl<C: Clock> Breaker<C> {
         if let Some(cause) = verdict {
             let attempt = (self.engine.attempt_of(word)? + 1).min(MAX_ATTEMPT);
             return self
-                .open(word, cause, attempt, Counts::default(), settling)
+                .open(word, cause, attempt, Counts::default(), ended)
                 .then_some(Settled::Reopened);
         }
         let passed = (half_open.passed + 1).min(255);
@@ -374,13 +371,13 @@ impl<C: Clock> Breaker<C> {
         }
         let to = word.to_closed(terms.recorder());
         self.engine.begin(word, to).then(|| {
-            let now = settling.now;
+            let now = ended.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
         })
     }
 
-    /// Moves a half-open word to one that has a probe less out; `None` if it has moved meanwhile.
+    /// Moves a half-open word to `to`, which has one probe less out, and tells those who wait for a slot. `None` if the word has moved meanwhile.
     fn free_slot(&self, from: Word, to: Word, settled: Settled) -> Option<Settled> {
         self.engine.word.try_move(from, to).then(|| {
             self.tell_slot_free();
@@ -396,15 +393,15 @@ impl<C: Clock> Breaker<C> {
         cause: Cause,
         attempt: u32,
         counts: Counts,
-        settling: &Settling<'_, C>,
+        ended: &EndedCall<'_, C>,
     ) -> bool {
-        let asked = match settling.report.outcome {
-            // It says nothing about the upstream.
+        let asked = match ended.report.outcome {
+            // An ignored outcome says nothing about the upstream, so what it asks for does not count.
             Outcome::Ignored => None,
-            _ => settling.report.retry_after,
+            _ => ended.report.retry_after,
         };
-        let matched = self.match_of(from, cause, counts, settling);
-        self.open_by(from, matched, attempt, asked, settling.now)
+        let matched = self.match_of(from, cause, counts, ended);
+        self.open_by(from, matched, attempt, asked, ended.now)
     }
 
     /// Moves the word to open; false if it has moved meanwhile.
@@ -470,13 +467,13 @@ impl<C: Clock> Breaker<C> {
         word: Word,
         cause: Cause,
         counts: Counts,
-        settling: &Settling<'_, C>,
+        ended: &EndedCall<'_, C>,
     ) -> Match {
         Match {
             cause,
             counts,
             threshold: self.engine.rules(word).threshold(cause),
-            label: settling.report.label,
+            label: ended.report.label,
         }
     }
 }
@@ -484,14 +481,14 @@ impl<C: Clock> Breaker<C> {
 /// How a permit came to be dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dropped {
-    /// By who lost interest in the call.
+    /// By a caller that lost interest in the call.
     Abandoned,
     /// By a panic of the call.
     Panicked,
 }
 
 impl Dropped {
-    /// By code that stands around the call: a panic that goes through it is taken for one of the call.
+    /// By code that stands around the call. If the thread is panicking, the panic is taken for one of the call.
     pub(crate) fn here() -> Self {
         #[cfg(feature = "std")]
         let is_panicking = std::thread::panicking();

@@ -34,8 +34,8 @@ pub enum CallEvent {
 /// A callback for calls, told the breaker's name too.
 pub(crate) type CallListener = Box<dyn Fn(&str, &CallEvent) + Send + Sync>;
 
-/// Those who look at every call, of a breaker that has any. All is cold, so that calls which nobody
-/// looks at stay as they are.
+/// Those who look at every call, of a breaker that has any. Its methods are cold, so that a call which nobody
+/// looks at is no slower for them.
 pub(crate) struct Watch {
     counters: Option<Counters>,
     name: Box<str>,
@@ -93,6 +93,7 @@ impl Watch {
     }
 
     pub(crate) fn panics(&self) -> u64 {
+        // Relaxed: a count orders nothing.
         self.panics.load(Relaxed)
     }
 

@@ -1,4 +1,8 @@
-//! What belongs to a generation and has no room in the word.
+//! What belongs to a generation and has no room in the word: cells beside it.
+//!
+//! A reader takes the word first, then a cell of the word's generation. So a thread that begins a generation fills
+//! the cells first and moves the word last. The move is a release, the look at the word an acquire: whoever sees the
+//! word sees the cells.
 
 use crate::contract::deadline::Deadline;
 use crate::contract::state::State;
@@ -10,29 +14,32 @@ use crate::engine::word::{Stamp, Word};
 
 /// The cells of one generation. All of them are filled before the word moves to it.
 ///
-/// The breaker has two sets, one for even generations and one for odd ones: a thread that is about
-/// to begin the next generation fills one set, while others still look at the other.
+/// The breaker has two sets, one for even generations and one for odd ones. For example, the breaker is open in generation 7,
+/// and threads read the deadline from the odd set. Thread A is about to begin generation 8, half-open, and fills the even
+/// set. Should another thread begin generation 8 first, A's move of the word fails, and what A wrote is of a generation that did
+/// begin, with the same values or merged ones.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    /// Of a half-open generation: when its last lease is over, in milliseconds.
+    /// Of a half-open generation: when the last of its leases is over, in milliseconds.
     lease: TaggedCell,
-    /// Of a generation that waits: about when it began. With the digits in the word this tells
-    /// the deadline.
+    /// Of a generation that waits: about when it began. Together with the digits in the word this is
+    /// the deadline: see [`Wait`].
     began: TaggedCell,
+    /// What came before: see [`Past`].
     past: TaggedCell,
     /// Of an operator's state: the deadline of the open state that it interrupted, in milliseconds.
-    kept: TaggedCell,
+    interrupted: TaggedCell,
 }
 
 impl Beside {
     /// The cells of a breaker's first generation.
-    pub(crate) fn new(generation: u32, past: Past, wait: Wait, kept: Deadline) -> Self {
+    pub(crate) fn new(generation: u32, past: Past, wait: Wait, interrupted: Deadline) -> Self {
         let cell = |value| TaggedCell::new(generation, value);
         Self {
             lease: cell(0),
             began: cell(wait.began),
             past: cell(past.bits()),
-            kept: cell(kept.to_millis(TaggedCell::MAX)),
+            interrupted: cell(interrupted.to_millis(TaggedCell::MAX)),
         }
     }
 }
@@ -42,7 +49,8 @@ impl Engine {
         &self.beside[generation as usize % 2]
     }
 
-    /// Moves the word, to another generation perhaps. False if it has moved meanwhile.
+    /// Moves the word to `to`, after the cells of its generation are filled if that is another one. False if the word has
+    /// moved meanwhile.
     #[must_use = "only the winner of a move may act on it"]
     pub(crate) fn begin(&self, from: Word, to: Word) -> bool {
         let lasts = to.generation() == from.generation();
@@ -50,10 +58,11 @@ impl Engine {
             && self.word.try_move(from, to)
     }
 
-    /// The same with a generation that waits.
+    /// As [`begin`](Self::begin), for a generation that waits.
     #[must_use = "only the winner of a move may act on it"]
     pub(crate) fn begin_wait(&self, from: Word, to: Word, wait: Wait) -> bool {
-        // The latest begin: the digits tell a wait that began a little earlier as well.
+        // Two threads may try to open the same generation, by readings a little apart. The cell holds the later begin
+        // of both, which goes with the digits of either: see `Wait`.
         self.beside(to.generation()).began.put(
             to.generation(),
             || self.is_current(from),
@@ -61,8 +70,8 @@ impl Engine {
         ) && self.begin(from, to)
     }
 
-    /// Fills the cells of the generation of `to`, as far as they depend on the one
-    /// before. `None` if the word has moved from `from` meanwhile.
+    /// Fills the cells of the generation of `to` whose values come from the generation
+    /// of `from`. `None` if the word has moved from `from` meanwhile.
     fn hand_on(&self, from: Word, to: Word) -> Option<()> {
         let next = to.generation();
         let put = |cell: &TaggedCell, value| {
@@ -72,7 +81,10 @@ impl Engine {
         let past = self.past_after(from)?;
         put(&self.beside(next).past, past.bits())?;
         if to.is_by_operator() {
-            put(&self.beside(next).kept, self.kept_after(from)?)?;
+            put(
+                &self.beside(next).interrupted,
+                self.interrupted_after(from)?,
+            )?;
         }
         Some(())
     }
@@ -83,7 +95,7 @@ impl Engine {
         Some(Past::of_bits(bits))
     }
 
-    /// What the generation after that of `word` has before it.
+    /// The past of the generation that follows that of `word`.
     fn past_after(&self, word: Word) -> Option<Past> {
         let state = word.state();
         if state == State::Closed {
@@ -137,18 +149,22 @@ impl Engine {
 
     /// The deadline of the open state that the operator's state of `word` has interrupted; `None`
     /// if the word has moved meanwhile.
-    pub(crate) fn kept_of(&self, word: Word) -> Option<Deadline> {
-        let millis = self.beside(word.generation()).kept.get(word.generation())?;
+    pub(crate) fn interrupted_deadline(&self, word: Word) -> Option<Deadline> {
+        let millis = self
+            .beside(word.generation())
+            .interrupted
+            .get(word.generation())?;
         Some(Deadline::from_millis(millis, TaggedCell::MAX))
     }
 
-    fn kept_after(&self, word: Word) -> Option<u64> {
-        let kept = match word.state() {
+    /// The same of the operator's state that is about to follow `word`.
+    fn interrupted_after(&self, word: Word) -> Option<u64> {
+        let interrupted = match word.state() {
             State::Open => self.deadline_of(word)?,
             State::Closed | State::HalfOpen => Deadline::NEVER,
-            _ => self.kept_of(word)?,
+            _ => self.interrupted_deadline(word)?,
         };
-        Some(kept.to_millis(TaggedCell::MAX))
+        Some(interrupted.to_millis(TaggedCell::MAX))
     }
 
     /// When the last probe of a half-open word is presumed lost.
@@ -159,9 +175,12 @@ impl Engine {
         })
     }
 
-    /// Makes the lease of a probe of `generation` known that is about to be granted
-    /// from `word`, before the word can be seen to hold it. False if the word has
-    /// moved meanwhile.
+    /// Publishes the lease of a probe of `generation`, before the word is moved from `word` to one with that
+    /// probe out. False if the word has moved meanwhile.
+    ///
+    /// So a thread that sees the probe in the word sees its lease too. For example, the quota is 1 and thread A
+    /// grants a probe with a lease of 60 s. Thread B sees one probe out. If it could see the lease of an
+    /// earlier generation, long over, B would reclaim the probe at once.
     #[must_use = "a probe whose lease is not known may not be granted"]
     pub(crate) fn publish_lease(&self, word: Word, generation: u32, lease: Deadline) -> bool {
         self.beside(generation).lease.put(

@@ -1,9 +1,11 @@
 //! The steps on a breaker's shared memory while its window is a time window.
 //!
-//! Counting an outcome and judging the window are two steps. An outcome is counted once, in
-//! its cell; whoever counted it then judges what the window holds, unless the
-//! breaker is known to be quiet. Of calls that overlap, one may judge before another
-//! has counted; the other then judges with both.
+//! Counting an outcome and judging the window are two steps. A thread counts its outcome once, in
+//! its cell. Then the same thread judges what the window holds, unless the breaker is known to be quiet.
+//!
+//! For example, ten failures trip the breaker and eight are counted. Threads A and B each count one more. A may judge
+//! before B has counted: it sees nine. B judges after it has counted, and sees ten. Each judges after its own
+//! count, so one of them sees both.
 
 use crate::contract::outcome::Counts;
 use crate::contract::state::Cause;
@@ -28,8 +30,8 @@ impl Engine {
         timeline.expect("room is made before a word moves to a time window")
     }
 
-    /// Counts so many outcomes in the window of `word`; `None` if the word's generation or its
-    /// config is over. Says in which tick.
+    /// Counts outcomes of a kind in the window of `word`, and says in which tick. `None` if the word's generation or its
+    /// config is over.
     #[inline]
     pub(crate) fn count(&self, word: Word, outcomes: (Kind, u64), now: u64) -> Option<u64> {
         let is_current = || self.word.load().goes_with(word);
@@ -53,7 +55,7 @@ impl Engine {
                 .is_quiet(word.side(), word.generation(), outcome, tick)
     }
 
-    /// What so many outcomes that have been counted make of the word. With `in_run`, its run of
+    /// What outcomes that have been counted make of the word. `in_run` says that the word's run of
     /// failures has them already.
     pub(crate) fn judge(&self, word: Word, outcomes: (Kind, u64), in_run: bool) -> Judgement {
         let (outcome, how_many) = outcomes;
@@ -89,8 +91,9 @@ impl Engine {
                 continue;
             }
             if slack == 0 {
-                // Others may have relied on the quiet, and one of them may be the one
-                // that reaches `min_calls`.
+                // Until now others could find the breaker quiet and not judge. For example, `min_calls` is 10, this thread
+                // saw nine outcomes, all failures, and a success of another thread was the tenth meanwhile: nobody but this thread
+                // will judge it.
                 let counts = timeline.look(side, generation).counts;
                 if let Some(cause) = rules.matching(counts) {
                     return Judgement::Matches(cause, counts);

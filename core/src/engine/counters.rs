@@ -1,8 +1,10 @@
-//! Counting, for breakers that are asked to.
+//! Totals of calls, for breakers that are asked to count them.
 //!
-//! A healthy call writes nothing that another one writes, and it is to stay so when it
-//! is counted: each thread counts on a stripe of its own, as long as there are no more
-//! threads than stripes.
+//! A healthy call writes nothing that another thread writes, and it must stay so when it
+//! is counted. So each thread counts on a shard of its own, as long as there are no more
+//! threads than shards.
+//!
+//! All accesses are relaxed: the counts order nothing, and a total is a sum of counts that were read one after another.
 
 use alloc::boxed::Box;
 
@@ -35,7 +37,7 @@ impl Ending {
 // Processors that fetch lines in pairs make it 128 bytes.
 #[derive(Default)]
 #[repr(align(128))]
-struct Stripe {
+struct Shard {
     /// Of normal calls, and of probes.
     endings: [[AtomicU64; Ending::ALL]; 2],
     rejections: [AtomicU64; 3],
@@ -43,7 +45,7 @@ struct Stripe {
 
 pub(crate) struct Counters {
     /// As many as a power of two.
-    stripes: Box<[Stripe]>,
+    shards: Box<[Shard]>,
     /// By cause, and by the state after.
     transitions: [[AtomicU64; State::ALL.len()]; Cause::ALL.len()],
 }
@@ -51,20 +53,21 @@ pub(crate) struct Counters {
 impl Counters {
     pub(crate) fn new() -> Self {
         Self {
-            stripes: (0..stripes()).map(|_| Stripe::default()).collect(),
+            shards: (0..shards()).map(|_| Shard::default()).collect(),
             transitions: Default::default(),
         }
     }
 
-    fn stripe(&self) -> &Stripe {
-        &self.stripes[thread() & (self.stripes.len() - 1)]
+    fn shard(&self) -> &Shard {
+        &self.shards[thread() & (self.shards.len() - 1)]
     }
 
     // Cold, so that calls which nobody counts stay as they are.
     #[cold]
     #[inline(never)]
     pub(crate) fn count_ending(&self, ending: Ending, is_probe: bool) {
-        self.stripe().endings[usize::from(is_probe)][ending.0].fetch_add(1, Relaxed);
+        // Relaxed: a count orders nothing.
+        self.shard().endings[usize::from(is_probe)][ending.0].fetch_add(1, Relaxed);
     }
 
     #[cold]
@@ -75,23 +78,23 @@ impl Counters {
             State::ForcedOpen => 2,
             _ => 0,
         };
-        self.stripe().rejections[index].fetch_add(1, Relaxed);
+        // Relaxed: a count orders nothing.
+        self.shard().rejections[index].fetch_add(1, Relaxed);
     }
 
     pub(crate) fn count_transition(&self, to: State, cause: Cause) {
+        // Relaxed: a count orders nothing.
         self.transitions[cause as usize][to as usize].fetch_add(1, Relaxed);
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        let sum = |counter: &dyn Fn(&Stripe) -> &AtomicU64| {
-            let each = self
-                .stripes
-                .iter()
-                .map(|stripe| counter(stripe).load(Relaxed));
+        // Relaxed, here and below: the counts are of about the same time, by no order.
+        let sum = |counter: &dyn Fn(&Shard) -> &AtomicU64| {
+            let each = self.shards.iter().map(|shard| counter(shard).load(Relaxed));
             each.fold(0, u64::wrapping_add)
         };
         let endings = |kind: usize| {
-            let ending = |index: usize| sum(&|stripe| &stripe.endings[kind][index]);
+            let ending = |index: usize| sum(&|shard| &shard.endings[kind][index]);
             Endings {
                 success: ending(0),
                 failure: ending(1),
@@ -101,10 +104,11 @@ impl Counters {
                 abandoned: ending(5),
             }
         };
-        let rejections = |index: usize| sum(&|stripe| &stripe.rejections[index]);
+        let rejections = |index: usize| sum(&|shard| &shard.rejections[index]);
         let transitions = Cause::ALL.iter().flat_map(|&cause| {
             State::ALL.iter().map(move |&to| {
                 let count = &self.transitions[cause as usize][to as usize];
+                // Relaxed: as above.
                 (to, cause, count.load(Relaxed))
             })
         });
@@ -121,8 +125,8 @@ impl Counters {
     }
 }
 
-/// More stripes than processors, within reason: threads that are numbered alike may run at a time.
-fn stripes() -> usize {
+/// More shards than processors, within reason: threads that are numbered alike may run at a time.
+fn shards() -> usize {
     #[cfg(feature = "std")]
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     #[cfg(not(feature = "std"))]
@@ -130,7 +134,7 @@ fn stripes() -> usize {
     (4 * processors).next_power_of_two().min(128)
 }
 
-/// A number that threads take in turn.
+/// The number of the present thread: each thread takes the next one at its first count.
 #[cfg(feature = "std")]
 fn thread() -> usize {
     use core::cell::Cell;
@@ -144,6 +148,7 @@ fn thread() -> usize {
     NUMBER
         .try_with(|number| {
             number.get().unwrap_or_else(|| {
+                // Relaxed: it orders nothing; each thread gets another number.
                 let new = NEXT.fetch_add(1, Relaxed);
                 number.set(Some(new));
                 new

@@ -1,17 +1,24 @@
-//! Calls in flight, by when they started: so that a call that hangs can be counted before
-//! it returns.
+//! Calls in flight, by when they started: so that a call that hangs is counted before it returns.
 //!
-//! Time is divided into epochs, an eighth of the limit each and at least a microsecond.
-//! An epoch has a cell: how many of its calls are in flight. Eight whole epochs after it has ended, all
-//! of them are overdue, and whoever first sees the ninth takes them: by one change of the
-//! cell, after which nobody counts its calls again, neither by taking them nor as they return.
+//! Time is divided into *epochs*, an eighth of the limit each and at least a microsecond. Each epoch has
+//! a cell, which says how many of the calls that started in it are in flight. A call that starts adds one. A call
+//! that returns takes its one away.
 //!
-//! Another limit begins a new era, whose epochs come after those of all others. A permit says in which era
-//! its call is followed; one of another era is not followed any more, and counts when it returns.
+//! Once eight whole epochs have passed since an epoch, the calls that are left in its cell are overdue. The
+//! first thread that sees the ninth epoch *takes* them: its CAS marks the cell as taken, and what the
+//! cell said is how many they are. Nobody counts them again: another thread that looks finds
+//! the mark, and each of these calls finds it when it returns.
 //!
-//! A call is so counted as overdue once it has been in flight for between the limit and nine
-//! eighths of it, as soon after that as any call is admitted or settled; never before the limit.
-//! Within an epoch there is nothing to look for.
+//! For example, the limit is 800 ms, so an epoch is 100 ms. Two calls start at 50 ms, in epoch 0: its cell says 2.
+//! One returns at 300 ms: the cell says 1. At 900 ms epoch 9 begins, and threads A and B each
+//! admit a call. Both read 1 in the cell. A's CAS marks the cell, so A puts one timeout in the window. B's CAS fails;
+//! B reads again, finds the mark, and counts nothing. The call returns at 2 s, finds the mark, and is settled as overdue.
+//!
+//! So a call is counted when it has been in flight for the limit at least (here 800 ms) and nine eighths of it at most
+//! (900 ms), as soon after that as any call is admitted or settled. Within an epoch there is nothing to look for.
+//!
+//! Another limit begins a new *era*, whose epochs come after those of all others. A permit says in which era
+//! its call is followed. A call of an earlier era is not followed any more: it counts when it returns.
 
 use alloc::boxed::Box;
 
@@ -21,23 +28,23 @@ use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release};
 use crate::engine::window::cell::Tag;
 use crate::engine::window::ruler::{FIRST_TICK, Ruler};
 
-/// Epochs to a limit.
-const EPOCHS: u64 = 8;
+/// How many epochs a limit has.
+const PER_LIMIT: u64 = 8;
 
-/// The calls of an epoch are overdue in the one that comes so many later.
-const OVERDUE: u64 = EPOCHS + 1;
+/// The calls of an epoch are overdue in the epoch that comes so many later.
+const OVERDUE: u64 = PER_LIMIT + 1;
 
-/// Cells, in one line with the latest epoch. Epochs with calls in flight that are not
-/// overdue are ten at most: those of the limit, and those that begin and end with it.
+/// How many cells there are; they share a line with the latest epoch. Ten are needed: calls that are not overdue started
+/// in the present epoch or one of the nine before it.
 const CELLS: usize = lines::CELLS - 1;
 
-/// Calls in flight; the largest value means that they have been taken.
+/// How many calls are in flight; the largest value is the mark that they have been taken.
 const COUNT: Field = Field::lowest(26);
 const TAG: Field = COUNT.above(38);
 
 const TAKEN: u64 = COUNT.max();
 
-/// How far back the epoch of a cell can be that has not been taken; further is another generation.
+/// A cell that has not been taken is of an epoch at most so far back. What seems to be further back is of another generation.
 const RECENT: u64 = 1 << 14;
 
 /// How far the epochs jump when their length changes.
@@ -53,7 +60,7 @@ const FIRST: usize = 3;
 const ERA: usize = 4;
 const SIDE_WORDS: usize = 5;
 
-/// Who is in flight: a line of cells and the latest epoch, and one of the config sides' words.
+/// The calls in flight. The first line has the cells and the latest epoch, the second the words of both config sides.
 #[derive(Debug)]
 pub(crate) struct InFlight(Box<[Line]>);
 
@@ -69,17 +76,22 @@ pub(crate) enum Return {
 /// What becomes of a call that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It is followed, and counts as started then: later than it did if the clock has stepped back.
+    /// It is followed. It counts as started at this reading: that of the clock, or the begin of the latest
+    /// epoch if the clock has stepped back since.
+    ///
+    /// For example, epochs are 100 ms and one thread has seen epoch 7. Another call's reading is 690 ms: it
+    /// counts as started at 700 ms.
     At(u64),
-    /// It has to look at the clock and the breaker's word again.
+    /// It is not followed. The caller has to read the clock and the breaker's word again.
     Late,
-    /// The same, once so many calls are counted that it found to be overdue and has taken.
+    /// It is not followed. It has taken so many calls that are overdue, which the caller has to put in the window;
+    /// then as for [`Late`](Self::Late).
     Overdue(u64),
 }
 
-/// The calls of one generation, by one config side.
+/// The epochs of one generation, by one config side.
 #[derive(Clone, Copy)]
-pub(crate) struct Flight<'a> {
+pub(crate) struct Epochs<'a> {
     in_flight: &'a InFlight,
     generation: u32,
     ruler: Ruler,
@@ -95,6 +107,7 @@ impl InFlight {
     #[inline(never)]
     pub(crate) fn new(limit: u64) -> Self {
         let in_flight = Self(lines::lines(2 * lines::CELLS));
+        // Relaxed: nobody else has it before the pointer to it is published.
         in_flight.latest().store(FIRST_TICK, Relaxed);
         for side in 0..2 {
             in_flight.write(side, limit, [FIRST_TICK, FIRST_TICK, 1]);
@@ -102,8 +115,8 @@ impl InFlight {
         in_flight
     }
 
-    /// The latest epoch that anyone has seen. Raised only after all cells have been looked over
-    /// for calls that are overdue by then.
+    /// The latest epoch that a thread has seen. A thread raises it only after it has looked over all cells
+    /// for calls that are overdue in the new one.
     fn latest(&self) -> &AtomicU64 {
         &self.0[0][CELLS]
     }
@@ -119,8 +132,9 @@ impl InFlight {
         let timing = if keeps {
             [ORIGIN, FIRST, ERA].map(|word| self.read(other, word))
         } else {
-            // Nobody may have come to an epoch of the last limit yet.
+            // The latest epoch may be of an earlier era still, if no call has come since the last change.
             let of_both = |word| self.read(side, word).max(self.read(other, word));
+            // Acquire: pairs with the raise; the new era comes after what that thread saw.
             let first = self.latest().load(Acquire).max(of_both(FIRST)) + JUMP;
             [
                 first.wrapping_sub(now / width(limit)),
@@ -137,7 +151,7 @@ impl InFlight {
             (ORIGIN, origin),
             (LIMIT, limit),
             (FIRST, first),
-            // Last: see `Flight::is_whole`.
+            // The era is written last and read first: see `Epochs::is_whole`.
             (ERA, era),
         ] {
             // Release: pairs with `read`; whoever sees this value also sees that the
@@ -157,10 +171,10 @@ impl InFlight {
     }
 
     /// The calls of a generation, by the limit of a side.
-    pub(crate) fn of(&self, side: usize, generation: u32) -> Flight<'_> {
-        // First: see `Flight::is_whole`.
+    pub(crate) fn of(&self, side: usize, generation: u32) -> Epochs<'_> {
+        // The era is read first and written last: see `Epochs::is_whole`.
         let era = self.read(side, ERA);
-        Flight {
+        Epochs {
             in_flight: self,
             generation,
             ruler: Ruler {
@@ -176,16 +190,19 @@ impl InFlight {
 
 /// The nanoseconds of an epoch, at least a microsecond.
 pub(crate) fn width(limit: u64) -> u64 {
-    limit.div_ceil(EPOCHS).max(1000)
+    limit.div_ceil(PER_LIMIT).max(1000)
 }
 
-impl<'a> Flight<'a> {
+impl<'a> Epochs<'a> {
     pub(crate) const fn era(self) -> u64 {
         self.era
     }
 
-    /// Whether all that was read of the side is of one limit, given that the breaker's word
-    /// goes with the side: who has read any of another one finds another era now.
+    /// Whether all words that were read of the side are of one limit. To be asked after the breaker's word was
+    /// seen to go with the side.
+    ///
+    /// For example, this thread reads era 1, then a reconfiguration fills the side for a limit of 2 s, as era 3, and this
+    /// thread reads the width of that. The word goes with the side again, so the side is filled as a whole, and its era is 3 and not 1.
     fn is_whole(self) -> bool {
         self.in_flight.read(self.side, ERA) == self.era
     }
@@ -202,23 +219,23 @@ impl<'a> Flight<'a> {
     /// Takes the calls that are overdue at `now` and says how many they are: nobody
     /// counts them again. `None` if the breaker's word is not `is_current` any more.
     pub(crate) fn take_overdue(self, now: u64, is_current: impl Fn() -> bool) -> Option<u64> {
-        // Acquire: pairs with the raise; whoever sees an epoch also sees that those
-        // which are overdue by then have been taken.
+        // Acquire: pairs with the raise; a thread that sees an epoch also sees that the calls
+        // which are overdue in it have been taken.
         let mut latest = self.in_flight.latest().load(Acquire);
         if self.later(latest, now).is_none() {
             return Some(0);
         }
-        // A ruler that is not the word's might tell any epoch.
+        // By a ruler that does not go with the word, `later` may be any epoch, and it must not be raised to that.
         if !(is_current() && self.is_whole()) {
             return None;
         }
         let mut taken = 0;
-        // Somebody else may be faster, by an earlier reading of the clock.
+        // Another thread may raise the latest epoch first, by an earlier reading of the clock: then it is not there yet.
         while let Some(later) = self.later(latest, now) {
             taken += self.take(latest, later);
             let raised = self.raise(latest, later);
-            // A call that has started meanwhile, in an epoch of before, is seen now; one that
-            // starts after this sees the new epoch.
+            // A call may have started in an old epoch between the first look and the raise: this second look finds it.
+            // A call that starts after the raise sees the new epoch, in `start`.
             taken += self.take(latest, later);
             latest = raised;
         }
@@ -231,11 +248,11 @@ impl<'a> Flight<'a> {
         Some(later.max(self.first)).filter(|&later| later > epoch)
     }
 
-    /// Takes the calls of epochs that are overdue in this one; `latest` is the latest seen so far.
+    /// Takes the calls that are overdue in the epoch `present`, and says how many. `latest` is the latest epoch seen so far.
     fn take(self, latest: u64, present: u64) -> u64 {
         let mut taken = 0;
         for cell in self.in_flight.cells() {
-            // Acquire: pairs with the exchanges of calls that start and land.
+            // Acquire: pairs with the exchanges in `start` and `end`.
             let mut seen = cell.load(Acquire);
             loop {
                 let count = COUNT.get(seen);
@@ -244,11 +261,12 @@ impl<'a> Flight<'a> {
                     break;
                 }
                 let epoch = latest.wrapping_sub(back);
-                // An epoch of an earlier era: its calls are not followed any more.
+                // The epoch is of an earlier era, whose calls are not followed any more: they are taken and not counted.
                 let is_foreign = epoch.wrapping_sub(self.first).cast_signed() < 0;
                 if !is_foreign && present.wrapping_sub(epoch) < OVERDUE {
                     break;
                 }
+                // Release: pairs with the loads here, in `start` and in `end`. Acquire: as of the load before.
                 match cell.compare_exchange(seen, seen | TAKEN, AcqRel, Acquire) {
                     Ok(_) => {
                         taken += if is_foreign { 0 } else { count };
@@ -263,7 +281,8 @@ impl<'a> Flight<'a> {
 
     /// Moves the latest epoch on, unless somebody else has. Gives the latest.
     fn raise(self, from: u64, to: u64) -> u64 {
-        // Release and Acquire: pairs with the loads, and with the look of a call that starts.
+        // Release: pairs with the loads of `latest`; the cells were looked over before. Acquire: pairs with the release here by
+        // another thread, and with that of the `fetch_add` in `start`: its call's cell is seen in the second look.
         let raised = self
             .in_flight
             .latest()
@@ -271,8 +290,7 @@ impl<'a> Flight<'a> {
         raised.map_or_else(|latest| latest, |_| to)
     }
 
-    /// Follows a call that starts at `now`; those that are overdue by then have been
-    /// taken.
+    /// Follows a call that starts at `now`. The calls that are overdue at `now` have been taken before.
     pub(crate) fn start(self, now: u64, is_current: impl Fn() -> bool) -> Start {
         // Acquire: pairs with the raise in `take_overdue`.
         let mut epoch = self.in_flight.latest().load(Acquire);
@@ -285,7 +303,8 @@ impl<'a> Flight<'a> {
                 return Start::Late;
             }
             if Tag::from_bits(TAG.get(seen)).is_after(Tag::of(self.generation, epoch)) {
-                // It is a later epoch's by now. Or so old that it seems to be.
+                // The cell is of a later epoch by now; or it is so old that the tag, which wraps, seems later.
+                // Acquire: pairs with the raise; what a later epoch put in the cell comes after it.
                 let latest = self.in_flight.latest().load(Acquire);
                 if latest != epoch {
                     epoch = latest;
@@ -293,6 +312,7 @@ impl<'a> Flight<'a> {
                 }
             }
             if let Some(count) = self.left_behind(seen, epoch) {
+                // Release: pairs with the loads of the cell. Relaxed: a failure loads it again.
                 let taken = cell.compare_exchange(seen, seen | TAKEN, AcqRel, Relaxed);
                 if taken.is_ok() {
                     return Start::Overdue(count);
@@ -301,33 +321,39 @@ impl<'a> Flight<'a> {
             }
             let is_same = seen & !COUNT.mask() == new;
             let next = match COUNT.get(seen) {
-                // It is over for others.
+                // Another thread takes this epoch for over, since its clock is ahead: so it is the next one.
                 TAKEN if is_same => {
                     epoch = self.raise(epoch, epoch.wrapping_add(1));
                     continue;
                 }
-                // Too many to tell: as many as there can be stay.
+                // More calls than the cell can count: it stays at the most.
                 count if is_same && count == TAKEN - 1 => seen,
                 _ if is_same => seen + 1,
-                // Whatever else is there has been taken, or is of another generation.
+                // What is there has been taken, or is of another generation: this call begins the cell anew.
                 _ => new + 1,
             };
+            // Release: pairs with the loads in `take` and `end`. Relaxed: a failure loads it again.
             if cell.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
                 break;
             }
         }
-        // A read-modify-write, since it has to see the latest there is: pairs with the raise.
+        // AcqRel, in a read-modify-write: it pairs with the raise, whichever comes first. If the raise does, this sees the new
+        // epoch. If this does, the raise is by a thread that sees the call in its cell at its second look.
         let latest = self.in_flight.latest().fetch_add(0, AcqRel);
         let started = now.max(self.ruler.start(epoch));
-        // In an epoch that is long over nobody might look for it.
-        if latest.wrapping_sub(epoch) >= EPOCHS && self.leave(started) {
+        // The thread that raised `latest` so far may have looked at the cell before the call was in it, so nobody might take it.
+        // The call leaves the cell and starts again. If it cannot, it has been taken: it is followed, and overdue.
+        if latest.wrapping_sub(epoch) >= PER_LIMIT && self.end(started) {
             return Start::Late;
         }
         Start::At(started)
     }
 
-    /// How many calls a cell has of an epoch that was before it in its place, if they have not
-    /// been taken: they were so late to start that nobody looked for them any more.
+    /// How many calls a cell has of an earlier epoch that have not been taken: they came to the cell so late that the
+    /// threads which looked for them had looked before.
+    ///
+    /// For example, with 15 cells epoch 3 and epoch 18 have the same one. A call that starts in epoch 18 and finds two
+    /// calls of epoch 3 there has to take them, since they are overdue and it needs the cell.
     fn left_behind(self, cell: u64, epoch: u64) -> Option<u64> {
         let back = TAG.get(self.empty(epoch)).wrapping_sub(TAG.get(cell)) & TAG.max();
         let count = COUNT.get(cell);
@@ -340,33 +366,34 @@ impl<'a> Flight<'a> {
         (is_left && is_of_this_era).then_some(count)
     }
 
-    /// A call of this era that started then returns. `None` if the breaker's word is not
-    /// `is_current` any more: then others may have given up the epoch, and not counted its calls.
+    /// What becomes of a call of this era that started at `started` and returns. `None` if the breaker's word is not
+    /// `is_current` any more: then a thread of another era may have taken the call without counting it.
     pub(crate) fn end_following(
         self,
         started: u64,
         is_current: impl Fn() -> bool,
     ) -> Option<Return> {
         let lasts = || is_current() && self.is_whole();
-        if lasts() && self.leave(started) {
+        if lasts() && self.end(started) {
             return Some(Return::InTime);
         }
         lasts().then_some(Return::Overdue)
     }
 
-    /// Ends the flight of a call that started then; false if it has been taken.
-    fn leave(self, started: u64) -> bool {
+    /// Takes the call that started at `started` out of its cell; false if it has been taken already.
+    fn end(self, started: u64) -> bool {
         let epoch = self.ruler.tick(started);
         let cell = self.cell(epoch);
         loop {
-            // Acquire: pairs with the exchanges.
+            // Acquire: pairs with the exchanges in `start` and `take`.
             let seen = cell.load(Acquire);
             let count = COUNT.get(seen);
-            // A cell is another epoch's only after its calls have been taken.
+            // A cell goes to another epoch only after its calls have been taken.
             if seen & !COUNT.mask() != self.empty(epoch) || count == TAKEN || count == 0 {
                 return false;
             }
             let next = if count == TAKEN - 1 { seen } else { seen - 1 };
+            // Release: pairs with the loads in `take` and `start`. Relaxed: a failure loads it again.
             if cell.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
                 return true;
             }

@@ -1,4 +1,8 @@
 //! The shared memory of a breaker, and the steps on it that need no clock.
+//!
+//! All of them follow one pattern. A thread loads the word, reads what else it needs, and decides. Then it moves the word by a
+//! CAS from what it loaded. If the CAS succeeds, nothing that the decision was by had changed. If it fails, the thread
+//! starts over.
 
 pub(crate) mod beside;
 pub(crate) mod by_time;
@@ -12,6 +16,7 @@ pub(crate) mod pulse;
 pub(crate) mod records;
 pub(crate) mod restore;
 pub(crate) mod settings;
+pub(crate) mod shape;
 pub(crate) mod sync;
 pub(crate) mod tagged_cell;
 pub(crate) mod wait;
@@ -28,13 +33,14 @@ use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
 use crate::engine::records::Records;
 use crate::engine::settings::{Settings, Terms};
+use crate::engine::shape::{Closed, Shape};
 use crate::engine::sync::{AtomicU64, Backoff};
 use crate::engine::window::count::{Kind, NEAR_WORDS, Near, Ring};
-use crate::engine::word::{AtomicWord, Closed, Shape, Stamp, Word};
+use crate::engine::word::{AtomicWord, Stamp, Word};
 
-/// The word and the near ring words come first, in the order of their
-/// declaration: with the breaker aligned as it is, a contended call owns one
-/// aligned block of 128 bytes that shares its lines with nothing else.
+/// The word and the near ring words come first, and the breaker is aligned to 128 bytes. So both lie in
+/// one block of 128 bytes that shares its cache lines with nothing else, and a contended call moves that block
+/// between processors and no other.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Engine {
@@ -49,12 +55,12 @@ pub(crate) struct Engine {
 
 /// What came of an attempt to record an outcome.
 pub(crate) enum Recording {
-    /// It is in the window.
+    /// The outcome is in the window.
     Done,
     /// The word has moved meanwhile.
     Moved,
-    /// With it, this rule matches, and this is what the window then holds. The word
-    /// is as it was.
+    /// With the outcome in the window this rule matches, and this is what the window then holds. The word
+    /// has not been moved: the caller has to open the breaker instead.
     Matches(Cause, Counts),
 }
 
@@ -112,9 +118,9 @@ impl Engine {
         }
     }
 
-    /// Records an outcome if the permit's generation lasts, no rule asks for
-    /// the call's duration, and none matches. Otherwise does nothing and says
-    /// false. Begins with `word`, the caller's look at it.
+    /// Records an outcome, and says true, if three things hold: the permit's generation lasts, no rule asks for
+    /// the call's duration, and no rule matches. Otherwise it does nothing and says false. `word` is what the
+    /// caller has loaded.
     #[inline]
     pub(crate) fn record_untimed(&self, word: Word, stamp: Stamp, incoming: Kind) -> bool {
         if incoming.is_bad() {
@@ -160,11 +166,11 @@ impl Engine {
         }
     }
 
-    /// [`record`](Self::record), if the window is near and full and no rule
-    /// can match; `None` otherwise. False if the word has moved meanwhile.
+    /// As [`record`](Self::record), for the most frequent case: the window is near and full, and no rule
+    /// can match. `None` in any other case; false if the word has moved meanwhile.
     ///
-    /// It has no loop and calls nothing, so that it needs few registers: what a call
-    /// saves on the stack, its CAS would have to wait for.
+    /// It has no loop and calls no function, so it needs few registers. A function that saves registers on the
+    /// stack has stores under way, and a CAS waits for all of them.
     #[inline(always)]
     fn record_as_usual(&self, word: Word, stamp: Stamp, incoming: Kind) -> Option<bool> {
         if !word.records_untimed(stamp) {
@@ -187,7 +193,7 @@ impl Engine {
         Some(self.word.try_move(word, pushed))
     }
 
-    /// Puts an outcome in the window of `word`, unless a rule matches then.
+    /// Puts an outcome in the window of `word`, unless a rule matches with it.
     pub(crate) fn record(&self, word: Word, incoming: Kind) -> Recording {
         let thresholds = self.terms(word).thresholds();
         let shape = thresholds.shape();
@@ -208,7 +214,8 @@ impl Engine {
         }
     }
 
-    /// Puts the pending outcome of a word that records in the ring. False if the word has moved meanwhile.
+    /// Writes the pending outcome of `word` to its place in the ring: the helping step, which any thread does for the one
+    /// that recorded last. False if the word has moved meanwhile.
     fn write_pending(&self, word: Word, shape: Shape, closed: Closed) -> bool {
         shape.pending_at(closed).is_none_or(|position| {
             self.ring()
@@ -216,7 +223,8 @@ impl Engine {
         })
     }
 
-    /// The kind of the outcome that the next outcome pushes out.
+    /// The kind of the outcome that the next outcome pushes out of the window; in one that is not full that is none, which
+    /// counts like a fast success.
     fn outgoing(&self, closed: Closed) -> Kind {
         if closed.full {
             self.ring().kind_at(closed.cursor)
@@ -226,7 +234,7 @@ impl Engine {
     }
 
     /// The rule that matches once `incoming` is in the window of `word`, and what
-    /// that then holds. The pending outcome is in the ring.
+    /// the window then holds. To be called after the pending outcome is written to the ring.
     #[cold]
     #[inline(never)]
     fn matching_rule(&self, word: Word, incoming: Kind) -> Option<(Cause, Counts)> {
@@ -258,7 +266,7 @@ impl Engine {
         Some((cause, counts))
     }
 
-    /// Whether the newest `run` outcomes of a window, fewer than its size, are failures.
+    /// Whether the newest `run` outcomes of a window are all failures; `run` is less than the window's size.
     fn ends_in_failures(&self, shape: Shape, closed: Closed, run: u32) -> bool {
         let ring = self.ring();
         let end = closed.cursor;
@@ -270,8 +278,11 @@ impl Engine {
             && ring.all_failures(shape.size - (run - end), shape.size)
     }
 
-    /// Makes a word ready to be left for another generation: a pending outcome
-    /// must be in the ring by then. Says what the window holds; `None` if the word has moved meanwhile.
+    /// Makes `word` ready to be left for another generation: writes its pending outcome to the ring. Says what the window
+    /// holds; `None` if the word has moved meanwhile.
+    ///
+    /// Were it left out: thread A has loaded the old word and is about to write its pending failure; thread B begins a new
+    /// generation with an empty window and puts a success in the same place; A's write would turn that into the old failure.
     pub(crate) fn leave(&self, word: Word, now: impl FnOnce() -> u64) -> Option<Counts> {
         if !word.is_recording() {
             return Some(Counts::default());
@@ -285,16 +296,17 @@ impl Engine {
             .then(|| self.ring().counts(shape.samples(closed)))
     }
 
-    /// The window's content as of one word of the generation of `word`; `None` if the
-    /// generation or the shape ends meanwhile.
+    /// The window's content, as it was at one moment of the generation of `word`. `None` if the
+    /// generation or the window's shape ends meanwhile.
     ///
-    /// Each round reads the positions that may have changed in the round before,
-    /// until the word stands still for one.
+    /// The first round reads all positions. Each further round reads those that may have changed during the round
+    /// before, until the word stands still for a whole round. For example, the window holds 20, and 3 outcomes come during the first
+    /// round: the second one reads the position that was pending and the next 2, three reads in place of 20.
     pub(crate) fn samples(&self, mut word: Word) -> Option<Vec<Sample>> {
         let shape = self.terms(word).shape();
         let size = shape.size;
         let ring = self.ring();
-        let mut sides: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
+        let mut kinds: Vec<_> = (0..size).map(|position| ring.look_at(position)).collect();
         let mut closed = word.closed(shape);
         loop {
             let end = self.word.load();
@@ -305,20 +317,20 @@ impl Engine {
                 return None;
             }
             let first = shape.pending_at(closed).unwrap_or(0);
-            let moved = shape.distance(word, end).saturating_add(1).min(size);
+            let moved = word.outcomes_until(end, shape).saturating_add(1).min(size);
             (word, closed) = (end, end.closed(shape));
             for position in (first..first + moved).map(|position| position % size) {
-                sides[position as usize] = ring.look_at(position);
+                kinds[position as usize] = ring.look_at(position);
             }
         }
         if let Some(position) = shape.pending_at(closed) {
-            sides[position as usize] = closed.pending;
+            kinds[position as usize] = closed.pending;
         }
         let samples = shape.samples(closed);
         let oldest = if samples == size { closed.cursor } else { 0 };
         Some(
             (oldest..oldest + samples)
-                .map(|position| sides[(position % size) as usize].unpack())
+                .map(|position| kinds[(position % size) as usize].unpack())
                 .collect(),
         )
     }

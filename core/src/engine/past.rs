@@ -1,4 +1,4 @@
-//! What came before a generation.
+//! What came before a generation: what a later decision needs of the states that are over.
 
 use crate::contract::state::{Cause, State};
 use crate::engine::field::Field;
@@ -9,8 +9,11 @@ pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What a generation needs to know of those before it.
 ///
-/// It is a function of the generation before alone: whatever ends that one, and however many
-/// threads try to, they hand on the same.
+/// It depends on the generation before and on nothing else. So threads that race to end that one, one by a trip and one by
+/// an operator's action, fill the cell with the same value.
+///
+/// For example, a breaker trips (open, attempt 0), a probe fails (open, attempt 1), and an operator disables it. The past of the
+/// disabled generation is: open, opened by the failed probe, attempt 1. `resume` goes back to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
     /// Closed, open or half-open: the state before, or the last one before an operator's.
@@ -19,7 +22,7 @@ pub(crate) struct Past {
     pub(crate) cause: Cause,
     /// How often it had re-opened since it tripped; at most [`MAX_ATTEMPT`].
     pub(crate) attempt: u32,
-    /// How many generations of one half-open period came directly before; saturates.
+    /// How many generations of the same half-open period came directly before: one for each loss of leases. Saturates.
     pub(crate) period: u32,
 }
 
@@ -62,12 +65,12 @@ impl Past {
             | PERIOD.put(u64::from(self.period.min(PERIOD.max() as u32)))
     }
 
-    /// How often the breaker has re-opened since it tripped, in a generation of this state
-    /// that follows.
+    /// How often the breaker has re-opened since it tripped, counted in the generation that has this past and is in
+    /// `state`.
     pub(crate) fn attempt_in(self, state: State) -> u32 {
         match state {
             State::Closed => 0,
-            // Opened by a probe, or by probes without a verdict.
+            // From half-open to open is a re-opening: a probe failed, or probes came to no verdict.
             State::Open if self.state == State::HalfOpen => (self.attempt + 1).min(MAX_ATTEMPT),
             _ => self.attempt,
         }

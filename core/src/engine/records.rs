@@ -1,9 +1,14 @@
 //! Records beside the word of what opened the breaker, kept until it closes.
 //!
-//! The thread that wins a trip writes them after its move, in cells that are tagged with
-//! the trip's generation. A reader finds the trip's generation by the *lineage* of the word it has
-//! seen, and takes no cell of another one: so it sees all of this trip's record or nothing of it, and
-//! never another trip's. Nothing of it is what it sees between the move and the last cell.
+//! A record has several cells, so it cannot be there before the word moves without a race for them. The thread that wins a
+//! trip moves the word first and writes the record after, in cells that are tagged with
+//! the trip's generation. A reader sees the word, finds by its *lineage* which generation tripped, and takes
+//! cells of that generation alone. If one of them is missing it takes none.
+//!
+//! For example, generation 5 is open by a trip, 6 half-open, 7 open again by a failed probe. The lineage of 7 says: the trip
+//! was 5. A reader in generation 7 takes the cells that are tagged 5. A thread that still writes
+//! the record of an earlier outage, generation 2, finds that 2 is in no lineage any more and stops. Between the move to 5 and the
+//! last cell, some hundred nanoseconds, a reader finds no record.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -22,7 +27,7 @@ use crate::engine::sync::keeps_records;
 use crate::engine::tagged_cell::TaggedCell;
 use crate::engine::word::Word;
 
-/// The generations whose records explain a word.
+/// The generations whose records explain why a word is not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lineage {
     /// The one that began with the trip.
@@ -31,8 +36,8 @@ pub(crate) struct Lineage {
     operator: Option<u32>,
 }
 
-/// As distances from the generation whose lineage it is, plus one; zero for none, and for what is
-/// two million generations back.
+/// A lineage is packed as distances, back from the generation whose lineage it is. A distance is written plus one, so that
+/// zero means none. A generation two million back or more is none too.
 const TRIP: Field = Field::lowest(21);
 const OPERATOR: Field = TRIP.above(21);
 
@@ -129,7 +134,8 @@ const REASON: usize = (1 + OperatorAction::MAX_REASON).div_ceil(BYTES);
 const _: () = assert!(OperatorAction::MAX_REASON <= u8::MAX as usize);
 
 impl<const CELLS: usize> Text<CELLS> {
-    /// No text of a generation that is asked for before it is written.
+    /// Cells without a text: they are tagged with a generation that is half the number range away, so that no
+    /// reader of a generation near this one takes them.
     fn before(generation: u32) -> Self {
         let other = generation.wrapping_sub(Word::GENERATIONS / 2) % Word::GENERATIONS;
         Self([(); CELLS].map(|()| TaggedCell::new(other, 0)))
@@ -179,7 +185,7 @@ pub(crate) struct Records {
     trip: [TaggedCell; 6],
 }
 
-/// The texts of the records, for which there is room only once there is one.
+/// The texts of the records. Room is made for them when the first one is written.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     label: OnceBox<Text<LABEL>>,
@@ -187,8 +193,8 @@ pub(crate) struct Texts {
 }
 
 impl Records {
-    /// Those of a breaker whose first generation follows `before`, with the trip of a snapshot, if
-    /// it has one, as that of `before`.
+    /// The records of a breaker whose first generation follows `before`. A snapshot's trip, if there is one,
+    /// is recorded as the trip of generation `before`.
     pub(crate) fn new(before: u32, trip: Option<&Trip>) -> Self {
         let record = trip.map(|trip| TripRecord {
             cause: trip.cause,
@@ -268,7 +274,7 @@ impl Texts {
 }
 
 impl Engine {
-    /// The lineage of a word; any if the word has moved meanwhile.
+    /// The lineage of a word. If the word has moved meanwhile the result means nothing, and the caller must look again.
     fn lineage_of(&self, word: Word) -> Lineage {
         let generation = word.generation();
         let before = || {
@@ -278,7 +284,7 @@ impl Engine {
         };
         match word.state() {
             State::Closed => Lineage::NONE,
-            // It shows no evidence, and keeps it for whoever resumes.
+            // Observe-only shows no evidence. It hands the trip on all the same: `resume` may go back to open.
             State::ObserveOnly => Lineage {
                 trip: before().trip,
                 operator: None,
@@ -313,8 +319,8 @@ impl Engine {
         }
     }
 
-    /// Makes the lineage of a generation known that is about to be left. False if the word has moved
-    /// meanwhile.
+    /// Publishes the lineage of the generation of `from`, which is about to be left: its successor's lineage
+    /// is read from it. False if the word has moved meanwhile.
     #[must_use = "a generation may not be left whose lineage is not known"]
     pub(crate) fn hand_on_lineage(&self, from: Word) -> bool {
         if !keeps_records() || from.state() == State::Closed {
@@ -328,8 +334,10 @@ impl Engine {
             .put(generation, is_current, |_| lineage)
     }
 
-    /// Records what opened the breaker; for the thread that moved the word to `word`, which is open.
-    /// A record that is there already, of an outage that goes on, stays.
+    /// Records what opened the breaker. To be called by the thread that moved the word to `word`, which is open.
+    ///
+    /// If the outage goes on (a probe failed, and the trip was generations ago), the trip's record stays as it is, and only the label
+    /// is new.
     pub(crate) fn record_trip(&self, word: Word, record: TripRecord, label: Option<Label>) {
         if !keeps_records() {
             return;
@@ -351,7 +359,7 @@ impl Engine {
         }
     }
 
-    /// Records what an operator has ordered; for the thread that moved the word to `word`.
+    /// Records what an operator has ordered. To be called by the thread that moved the word to `word`.
     pub(crate) fn record_order(&self, word: Word, at: Moment, reason: &str) {
         if !keeps_records() {
             return;
@@ -364,8 +372,8 @@ impl Engine {
         }
     }
 
-    /// The evidence that goes with `word`, so many nanoseconds after the breaker was built; any if
-    /// the word's generation is over.
+    /// The evidence that goes with `word`, its ages as of `now`. If the generation of `word` is over meanwhile
+    /// the result means nothing, and the caller must look again.
     pub(crate) fn evidence_of(&self, word: Word, now: u64) -> Evidence {
         if !keeps_records() || word.state() == State::ObserveOnly {
             return Evidence::default();

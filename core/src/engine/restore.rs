@@ -13,9 +13,10 @@ use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
 use crate::engine::on_demand::OnDemand;
 use crate::engine::past::{MAX_ATTEMPT, Past};
+use crate::engine::shape::Shape;
 use crate::engine::wait::Wait;
 use crate::engine::window::count::{Kind, Near, Ring};
-use crate::engine::word::{Recorder, Shape, Word};
+use crate::engine::word::{Recorder, Word};
 
 /// What a new breaker starts from.
 pub(crate) struct First {
@@ -23,7 +24,7 @@ pub(crate) struct First {
     pub(crate) wait: Wait,
     pub(crate) past: Past,
     /// Of an operator's state: the deadline of the open one that it interrupted.
-    pub(crate) kept: Deadline,
+    pub(crate) interrupted: Deadline,
     /// What opened the breaker.
     pub(crate) evidence: Evidence,
 }
@@ -38,7 +39,7 @@ impl First {
             word,
             wait: Wait::ENDLESS,
             past: Past::CLOSED,
-            kept: Deadline::NEVER,
+            interrupted: Deadline::NEVER,
             evidence: Evidence::default(),
         }
     }
@@ -83,12 +84,12 @@ impl First {
                 attempt,
                 ..Past::CLOSED
             };
-            let (past, kept) = interrupted().unwrap_or((closed, Deadline::NEVER));
+            let (past, interrupted) = interrupted().unwrap_or((closed, Deadline::NEVER));
             Self {
                 word,
                 wait,
                 past,
-                kept,
+                interrupted,
                 evidence: Evidence::default(),
             }
         };
@@ -130,7 +131,7 @@ impl First {
                         attempt,
                         period: 0,
                     },
-                    kept: Deadline::NEVER,
+                    interrupted: Deadline::NEVER,
                     evidence: evidence.of_outage(word.cause()),
                 }
             }

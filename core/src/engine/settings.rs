@@ -1,11 +1,13 @@
 //! The config of a live breaker: ten words, twice.
 //!
-//! The breaker's word says which of the two sides it goes with. `reconfigure` fills
-//! the other one and then moves the word over to it, so that a decision and the
-//! config it was made by are validated by the same CAS: a side is only written
-//! while the word points to the other, and whoever still reads it then finds the
-//! word moved. Each reconfiguration also moves a count in the word on (`word.rs`), so
-//! that the word is not the same again once it is back at a side.
+//! There are two *sides*, and the breaker's word says which one it goes with. `reconfigure` fills the
+//! other side and then moves the word over to it. A side is written only while the word goes with the other. So the CAS
+//! that validates a decision also validates the config that it was made by.
+//!
+//! For example, the word goes with side 0. Thread A reads `max_probes` there, 1. Thread B fills side 1 with
+//! `max_probes` 2 and moves the word; thread C fills side 0 with 3. Whatever A now reads on side 0, its CAS fails, since the word
+//! goes with side 1. Should C move the word back to side 0 before, it still differs from the one that A saw: each
+//! reconfiguration moves a revision in the word on (`word.rs`).
 
 use core::time::Duration;
 
@@ -15,9 +17,10 @@ use crate::contract::outcome::Outcome;
 use crate::contract::rules::Rules;
 use crate::engine::field::{Field, seldom};
 use crate::engine::on_demand::Rare;
+use crate::engine::shape::{Closed, Shape};
 use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::Kind;
-use crate::engine::word::{Closed, Recorder, Shape};
+use crate::engine::word::Recorder;
 
 const WORDS: usize = 10;
 
@@ -68,16 +71,16 @@ impl Settings {
     /// Fills a side that the word does not go with.
     pub(crate) fn fill(&self, side: usize, config: &Config) {
         for (word, value) in self.0[side].iter().zip(pack(config)) {
-            // Release: pairs with `Terms::read`; whoever sees this value also
-            // sees that the word has left the side.
+            // Release: pairs with `Terms::read`; a thread that sees this value also
+            // sees that the word has left the side, so its check of the word fails.
             word.store(value, Release);
         }
     }
 
     #[inline]
     pub(crate) fn terms(&self, side: usize) -> Terms<'_> {
-        // A branch, where an index would do: it is predicted, and nothing
-        // waits for the word to say where the config is.
+        // A branch, though an index would do: the processor predicts a branch and reads the config before it has
+        // the word. For an index it would wait.
         if side == 0 {
             Terms(&self.0[0])
         } else {
@@ -183,9 +186,10 @@ impl Thresholds {
 
     /// Whether a ratio can be reached in this window at all.
     ///
-    /// No kind of outcome is more frequent than the bad ones. In a full window
-    /// fewer of them than the least number that reaches the lowest ratio match
-    /// none; in one that fills up, none of them match none.
+    /// Failures, timeouts and slow calls are all bad outcomes, so none of them is more frequent than the bad ones. In a full
+    /// window no ratio is reached while there are fewer bad outcomes than the *floor*: the least number that reaches the
+    /// lowest ratio. With 20 outcomes and ratios of 0.5 and 0.3 the floor is 6. In a window that fills up, no ratio is reached
+    /// while there is no bad outcome.
     #[inline]
     pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
         if pushed.full {
@@ -202,17 +206,17 @@ impl Thresholds {
     }
 }
 
-/// One side, read as it is needed.
+/// One config side, read value by value as each is needed.
 ///
-/// Every value is one that some config had; that all belong to the same one is what
-/// the caller's CAS, or another look at the word, must show.
+/// Each value is one that some config had. Only the caller's CAS, or another look at the word, shows that
+/// all of them are of the same config.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms<'a>(&'a [AtomicU64; WORDS]);
 
 impl Terms<'_> {
     #[inline]
     fn read(self, index: usize) -> u64 {
-        // Acquire: pairs with `Settings::fill`.
+        // Acquire: pairs with the release in `Settings::fill`.
         self.0[index].load(Acquire)
     }
 

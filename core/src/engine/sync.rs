@@ -66,6 +66,7 @@ mod threads {
         SHARD.with(|shard| {
             if shard.get() == usize::MAX {
                 crate::engine::field::seldom();
+                // Relaxed: it orders nothing; each thread gets another number.
                 shard.set(THREADS.fetch_add(1, Relaxed) % MOST_SHARDS);
             }
             shard.get()

@@ -1,4 +1,4 @@
-//! Cells beside the word for what it has no room for.
+//! A cell beside the word, for a value that the word has no room for.
 
 use crate::engine::field::Field;
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
@@ -9,10 +9,13 @@ const TAG: Field = VALUE.above(22);
 /// A value of 42 bits that belongs to one generation.
 ///
 /// A reader asks for the value *of a generation*, and gets nothing if the cell
-/// holds that of another one. A writer loads the cell, then makes sure that the
-/// word has not moved on, then changes the cell by CAS: when that succeeds,
-/// nothing newer can have been in the cell. This needs no order between
-/// generations, so wrapping and restored ones are as good as any.
+/// holds that of another one. A writer takes three steps: it loads the cell, then makes sure that the word has
+/// not moved, then changes the cell by CAS.
+///
+/// For example, the word is in generation 4, and threads A and B both want to begin 5. A loads the cell, which has a value of 3, and
+/// sleeps. B puts the value of 5 in the cell and moves the word; later a value of 7 comes into the cell. A wakes up and looks
+/// at the word, which has moved: it gives up. Had A slept after its look at the word, its CAS would fail, since the cell has changed.
+/// Generations are only compared for being equal, so they may wrap or come from a snapshot.
 #[derive(Debug)]
 pub(crate) struct TaggedCell(AtomicU64);
 
@@ -26,15 +29,15 @@ impl TaggedCell {
 
     /// Which generation the value belongs to.
     pub(crate) fn generation(&self) -> u32 {
-        // Acquire: as in `get`.
+        // Acquire: pairs with the release in `put`, as in `get`.
         TAG.get(self.0.load(Acquire)) as u32
     }
 
     /// The value of `generation`.
     #[inline]
     pub(crate) fn get(&self, generation: u32) -> Option<u64> {
-        // Acquire: pairs with `put`; whoever sees a newer value also sees the
-        // word that it was written for.
+        // Acquire: pairs with the release in `put`; a thread that sees a value also sees the word that its writer saw, and so
+        // finds by another look at the word whether the value is of an earlier one.
         let cell = self.0.load(Acquire);
         value_of(cell, generation)
     }
@@ -55,7 +58,7 @@ impl TaggedCell {
             if !current() {
                 return false;
             }
-            // Release: pairs with the loads above.
+            // Release: pairs with the loads in `get`, `generation` and here. Relaxed: a failure loads the cell again.
             if new == cell || self.0.compare_exchange(cell, new, AcqRel, Relaxed).is_ok() {
                 return true;
             }

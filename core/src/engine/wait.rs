@@ -3,17 +3,22 @@
 use crate::contract::deadline::Deadline;
 use crate::engine::field::Field;
 
-/// The deadline of a wait, as it is written down: its lowest digits in the word, and in a
-/// cell beside it roughly when the wait began, which tells the digits above.
+/// The deadline of a wait, as it is written down. The word holds its lowest digits. A cell beside the word holds
+/// roughly when the wait began, from which the digits above follow: no wait is longer than half of what the digits can count, so
+/// only one time near enough to the begin ends in these digits.
+///
+/// In decimal, with four digits, no wait is longer than 5,000. A wait begins at 73,950 and ends at 74,120: the word holds 4120, the
+/// cell 73,950. Between 68,950 and 78,950 one number ends in 4120: 74,120. Another thread that tried to begin the same
+/// wait at 73,990 may have put that in the cell; the result is the same.
 ///
 /// The word has room for a grain and 29 binary digits. A wait of up to 268 s is counted
 /// in microseconds, one of up to 74 h in milliseconds, then in seconds, and from 8 years on in
 /// thousands of them: the end of a wait is rounded up by less than a 250,000th of it.
 ///
-/// The digits come round again after twice the longest wait of their grain. So they tell one
-/// deadline as long as whoever wrote it down did not sleep for 268 s or longer between its look
-/// at the clock and the change of the word. Should that happen, and another thread try to open the same
-/// generation meanwhile, the breaker stays open for too long, by 537 s at most (in microseconds).
+/// The digits repeat after twice the longest wait of their grain: after 537 s, if they count microseconds. So the deadline is
+/// wrong if the begin in the cell is off by 268 s or more. For that a thread must read the clock, sleep for 268 s, and then
+/// win the change of the word, while another thread tried to open the same generation and put its later begin in the cell.
+/// The breaker then stays open for 537 s too long at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
     /// What goes into the word.
@@ -31,7 +36,7 @@ const MOST: u64 = (1 << 28) - 2;
 /// Microseconds in each grain.
 const GRAINS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
-/// The unit in which the begin of a wait is kept: 2^13 microseconds, so that 42 bits last for longer than a clock.
+/// The begin of a wait is counted in units of 2^13 microseconds, so that 42 bits last for longer than a clock.
 const UNIT: u32 = 13;
 
 impl Wait {
@@ -62,8 +67,8 @@ impl Wait {
         }
     }
 
-    /// When the wait is over of which the word holds these digits, and which began in
-    /// this unit of time or a little before.
+    /// The deadline of a wait whose digits the word holds, and which began in the unit of time `began` or a little
+    /// before.
     #[inline]
     pub(crate) fn deadline(digits: u64, began: u64) -> Deadline {
         if digits == Self::ENDLESS.digits {
@@ -78,10 +83,10 @@ impl Wait {
             2 => begun_by / GRAINS[2],
             _ => begun_by / GRAINS[3],
         };
-        // The last number of these digits that is no further ahead than a wait may be.
+        // The deadline is at most so far ahead of the begin: it is the last number up to here that ends in the digits.
         let last = begun_by + (1 << 28);
         let back = last.wrapping_sub(digits) & LOW.max();
-        // A deadline within the first minutes may have nothing so far back.
+        // Within the clock's first minutes there may be no such number: then it is zero.
         Self::deadline_of(grain, last.saturating_sub(back))
     }
 

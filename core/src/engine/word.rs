@@ -13,20 +13,23 @@
 //! ```
 //!
 //! `side` says which of the two config sides the word goes with. Each reconfiguration
-//! flips it, and moves the revision on, or the lap where there is one: so the word
-//! is not the same again once it is back at the side it had. `clean` is
-//! set when the window is full of fast successes, and only then; it is zero in
-//! every mode without a window, so that one masked comparison answers "may this
-//! success be left unrecorded". How `lap`, `cursor` and `bad` share their 32 bits
-//! depends on the window's size ([`Shape`]): what the window does not need goes to
-//! the lap count, which is what keeps two equal words from meaning different
-//! windows.
+//! flips it, and moves the revision on, or the lap where there is one. So after two reconfigurations the word
+//! has the side that it had, and is another word all the same.
+//!
+//! `clean` is set when the window is full of fast successes, and only then. It is zero in
+//! every mode without a window. So one masked comparison tells whether a success may be left
+//! unrecorded.
+//!
+//! How `lap`, `cursor` and `bad` share their 32 bits depends on the window's size ([`Shape`]). What the
+//! window does not need goes to the lap count. For example, in a window of 4 the cursor is at 2 again after four more
+//! outcomes, with as many bad ones perhaps; the lap is then one more, so the two words are not equal.
 
 use crate::contract::state::{Cause, State};
 use crate::engine::field::{Field, seldom};
+use crate::engine::shape::{Closed, LAP_CURSOR_BAD, Shape};
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
 use crate::engine::wait::Wait;
-use crate::engine::window::count::{Kind, NEAR_SIZE};
+use crate::engine::window::count::Kind;
 
 const PAYLOAD: Field = Field::lowest(37);
 const CLEAN: Field = PAYLOAD.above(1);
@@ -34,8 +37,7 @@ const SIDE: Field = CLEAN.above(1);
 const GENERATION: Field = SIDE.above(22);
 const MODE: Field = GENERATION.above(3);
 
-const PLACE: Field = Field::lowest(32);
-const FULL: Field = PLACE.above(1);
+const FULL: Field = LAP_CURSOR_BAD.above(1);
 const PENDING: Field = FULL.above(3);
 const TIMED: Field = PENDING.above(1);
 
@@ -51,8 +53,8 @@ const PASSED: Field = INCONCLUSIVE.above(8);
 const OUT: Field = PASSED.above(8);
 const UNUSED: Field = OUT.above(7);
 
-/// Modes. The topmost bit is clear where outcomes enter a window, and the middle one
-/// then says that it is a time window.
+/// Modes. The topmost bit is clear where outcomes enter a window. There the middle bit
+/// says that the window is a time window.
 const CLOSED: u64 = 0b000;
 const OBSERVE_ONLY: u64 = 0b001;
 const BY_TIME: u64 = 0b010;
@@ -63,16 +65,17 @@ const DISABLED: u64 = 0b111;
 
 const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
-    assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | PLACE.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | LAP_CURSOR_BAD.mask() == PAYLOAD.mask());
     assert!(TIMED.mask() | TIME_REVISION.mask() | RUN.mask() == PAYLOAD.mask());
     assert!(REVISION.mask() | CAUSE.mask() | DIGITS.mask() == PAYLOAD.mask());
     assert!(UNUSED.above(4).mask() == CAUSE.mask());
 };
 
-/// What may be settled by a permit: the mode and generation that granted it.
-/// One bit more says that the mode does not record, and others in which era the call is
-/// followed, if it is. Either keeps a stamp from comparing equal where only those are asked
-/// for that record and are not timed.
+/// What a permit remembers of the word that granted it: the mode and the generation.
+///
+/// One more bit says that the mode does not record. Further bits say in which era the call is followed, if it is
+/// (see `in_flight.rs`). The fast paths compare a stamp with a masked word of a mode that records and follows no
+/// call; for a stamp with one of these bits the comparison fails, with no test of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
@@ -89,7 +92,7 @@ impl Stamp {
         Word(self.0).state() == State::HalfOpen
     }
 
-    /// The stamp of a call that is followed in this era, which is not zero.
+    /// The same stamp, of a call that is followed in `era`, which is not zero.
     pub(crate) const fn in_era(self, era: u64) -> Self {
         Self(self.0 | ERA.put(era))
     }
@@ -103,19 +106,6 @@ impl Stamp {
 /// A value of the word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u64);
-
-/// The payload of closed and observe-only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Closed {
-    /// Where the next outcome goes.
-    pub(crate) cursor: u32,
-    /// Whether every side is in use.
-    pub(crate) full: bool,
-    /// How many sides are not fast successes, the pending one included.
-    pub(crate) bad: u64,
-    /// The outcome of the side before the cursor, which may not be in the ring yet.
-    pub(crate) pending: Kind,
-}
 
 /// What a word that records starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,9 +272,9 @@ impl Word {
     #[inline]
     pub(crate) const fn closed(self, shape: Shape) -> Closed {
         Closed {
-            cursor: (self.0 >> shape.bad_bits) as u32 & shape.cursor_mask,
+            cursor: shape.cursor(self.0),
             full: FULL.get(self.0) == 1,
-            bad: self.0 & !(u64::MAX << shape.bad_bits),
+            bad: shape.bad(self.0),
             pending: Kind::from_bits(PENDING.get(self.0) as u32),
         }
     }
@@ -344,23 +334,23 @@ impl Word {
         let full = samples == shape.size;
         let cursor = if full { 0 } else { samples };
         Self(
-            self.0 & !(CLEAN.mask() | PENDING.mask() | FULL.mask() | PLACE.mask())
+            self.0 & !(CLEAN.mask() | PENDING.mask() | FULL.mask() | LAP_CURSOR_BAD.mask())
                 | CLEAN.put((full && bad == 0) as u64)
                 | PENDING.put(pending.bits() as u64)
                 | FULL.put(full as u64)
-                | PLACE.put((cursor as u64) << shape.bad_bits | bad as u64),
+                | LAP_CURSOR_BAD.put((cursor as u64) << shape.bad_bits | bad as u64),
         )
     }
 
     /// The same generation after one more outcome, which pushes `outgoing` out.
     ///
-    /// A side read after the word has moved on may be a bad one that this word
-    /// does not count, and the result then makes no sense; the CAS to it fails.
+    /// `outgoing` may have been read after the word has moved on. Then it may be a bad outcome that this word
+    /// does not count, and the result makes no sense. The CAS to it fails.
     #[inline]
     pub(crate) const fn push(self, shape: Shape, incoming: Kind, outgoing: Kind) -> Self {
         let mut next =
             self.0 & !(CLEAN.mask() | PENDING.mask()) | PENDING.put(incoming.bits() as u64);
-        // Branches, where arithmetic would do: what is seldom so is then not waited for.
+        // Branches, though arithmetic would do: the processor predicts them and need not wait for what is seldom so.
         if self.closed(shape).cursor + 1 == shape.size {
             seldom();
             next = shape.start_lap(next) | FULL.mask();
@@ -384,14 +374,23 @@ impl Word {
         Self(next)
     }
 
+    /// How many outcomes came between this word and a later one of its generation; `u32::MAX` if the lap has wrapped
+    /// meanwhile, and nobody can tell.
+    pub(crate) fn outcomes_until(self, later: Self, shape: Shape) -> u32 {
+        let outcomes = shape.total(later.0).checked_sub(shape.total(self.0));
+        outcomes
+            .and_then(|outcomes| u32::try_from(outcomes).ok())
+            .unwrap_or(u32::MAX)
+    }
+
     /// The same generation with another half-open payload.
     #[inline]
     pub(crate) fn with_half_open(self, half_open: HalfOpen) -> Self {
         Self(self.0 & !(PAYLOAD.mask() ^ REVISION.mask()) | half_open_bits(half_open))
     }
 
-    /// The same state and payload, under the other config side. `shape` is
-    /// that of the side so far.
+    /// The same state and payload, under the other config side. `shape` is that of the
+    /// side that the word goes with so far.
     pub(crate) fn with_other_side(self, shape: Shape, recorder: Recorder) -> Self {
         let flipped = self.0 ^ SIDE.mask();
         if !self.is_recording() {
@@ -506,100 +505,6 @@ fn half_open_bits(half_open: HalfOpen) -> u64 {
         | INCONCLUSIVE.put(u64::from(half_open.inconclusive))
 }
 
-/// A count window's size, and how a word holds its place: the bad count
-/// lowest, the cursor above it, and above that the lap, which counts how often
-/// the cursor has wrapped, and wraps too.
-///
-/// A window whose ring is near takes 7 and 7 bits, constants for the sake of
-/// speed, and leaves 18 to the lap; a larger one takes what it needs, and
-/// leaves 7 at the size of 4096.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) size: u32,
-    pub(crate) cursor_mask: u32,
-    pub(crate) bad_bits: u32,
-}
-
-impl Shape {
-    /// The shape of a window of `size` outcomes, 1 to 4096.
-    pub(crate) const fn new(size: u32) -> Self {
-        match Self::near(size) {
-            Some(shape) => shape,
-            None => Self {
-                size,
-                cursor_mask: size.next_power_of_two() - 1,
-                bad_bits: u32::BITS - size.leading_zeros(),
-            },
-        }
-    }
-
-    /// The shape of a window whose ring is near: its widths are constants.
-    #[inline]
-    pub(crate) const fn near(size: u32) -> Option<Self> {
-        if size > NEAR_SIZE {
-            return None;
-        }
-        Some(Self {
-            size,
-            cursor_mask: 127,
-            bad_bits: 7,
-        })
-    }
-
-    /// How many sides of the ring are the window's: all, once it is full.
-    #[inline]
-    pub(crate) const fn samples(self, closed: Closed) -> u32 {
-        if closed.full {
-            self.size
-        } else {
-            closed.cursor
-        }
-    }
-
-    /// The side of the pending outcome; `None` in an empty window.
-    #[inline]
-    pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
-        if closed.cursor == 0 {
-            seldom();
-            return if closed.full {
-                Some(self.size - 1)
-            } else {
-                None
-            };
-        }
-        Some(closed.cursor - 1)
-    }
-
-    const fn lap_shift(self) -> u32 {
-        self.cursor_mask.count_ones() + self.bad_bits
-    }
-
-    /// `word` with its cursor at the start of the next lap.
-    const fn start_lap(self, word: u64) -> u64 {
-        let cursor = (self.cursor_mask as u64) << self.bad_bits;
-        self.next_lap(word & !cursor)
-    }
-
-    /// `word` in the next lap, its cursor where it was.
-    const fn next_lap(self, word: u64) -> u64 {
-        let place = (word & PLACE.mask()) + (1 << self.lap_shift());
-        word & !PLACE.mask() | place & PLACE.mask()
-    }
-
-    /// How many outcomes came between two words of one generation;
-    /// `u32::MAX` if that cannot be told since the lap has wrapped.
-    pub(crate) fn distance(self, from: Word, to: Word) -> u32 {
-        let total = |word: Word| {
-            let lap = PLACE.get(word.0) >> self.lap_shift();
-            lap * u64::from(self.size) + u64::from(word.closed(self).cursor)
-        };
-        let distance = total(to).checked_sub(total(from));
-        distance
-            .and_then(|distance| u32::try_from(distance).ok())
-            .unwrap_or(u32::MAX)
-    }
-}
-
 /// The word itself. Every transition of a breaker is one successful
 /// [`try_move`](Self::try_move).
 #[derive(Debug)]
@@ -610,9 +515,8 @@ impl AtomicWord {
         Self(AtomicU64::new(word.0))
     }
 
-    /// Acquire: pairs with the release in [`try_move`](Self::try_move), so that
-    /// whatever was written for a word (ring sides, leases, attempts, config) is
-    /// seen by those who see it.
+    /// Acquire: pairs with the release in [`try_move`](Self::try_move). A thread that sees a word also
+    /// sees what was written for it before: ring words, leases, what came before, the config.
     #[inline]
     pub(crate) fn load(&self) -> Word {
         Word(self.0.load(Acquire))
@@ -626,9 +530,9 @@ impl AtomicWord {
 
     /// Moves the word from `from` to `to`, unless someone else has moved it.
     ///
-    /// Release: pairs with [`load`](Self::load). Acquire: a config side is written
-    /// only after the word has left it; the write must not be seen by those whose
-    /// move came before.
+    /// Release: pairs with [`load`](Self::load). Acquire: pairs with the release here. `reconfigure` fills the side that
+    /// an earlier move has left; those writes must come after that move. Relaxed: a caller whose move
+    /// fails loads the word again.
     #[must_use = "only the winner of a move may act on it"]
     #[inline]
     pub(crate) fn try_move(&self, from: Word, to: Word) -> bool {

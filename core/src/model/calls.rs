@@ -210,7 +210,7 @@ impl Model {
         if report.outcome == Outcome::Ignored {
             return Settled::Ignored;
         }
-        let sample = held(Sample {
+        let sample = in_window(Sample {
             outcome: report.outcome,
             slow,
         });
@@ -236,7 +236,7 @@ impl Model {
             return Settled::Recorded;
         };
         if let Mode::ObserveOnly(_) = self.mode {
-            let empty = Held::nothing(self.config.window);
+            let empty = Content::nothing(self.config.window);
             self.enter_by_outcome(Mode::ObserveOnly(empty), rule, report.label, at);
             return Settled::WouldTrip;
         }
@@ -317,7 +317,7 @@ impl Model {
 
         probes.passed += 1;
         if probes.passed >= self.config.successes_to_close {
-            let empty = Held::nothing(self.config.window);
+            let empty = Content::nothing(self.config.window);
             self.enter(Mode::Closed(empty), Cause::ProbesPassed, None, at);
             return Settled::Closed;
         }

@@ -59,9 +59,9 @@ use crate::engine::wait::Wait;
 use crate::engine::word::{HalfOpen, Word};
 
 use deadline::Deadline;
-use overdue::Flights;
+use overdue::InFlight;
 use pulse::Pulse;
-use window::Held;
+use window::Content;
 
 /// How many generations there are before they start again at zero.
 const GENERATIONS: u32 = 1 << 22;
@@ -87,7 +87,7 @@ pub struct Model {
     /// The latest tick of a time window in which an outcome came: a clock that steps back
     /// does not make another one of it.
     newest: u64,
-    flights: Flights,
+    in_flight: InFlight,
     /// How many permits there have been.
     granted: u64,
     /// Once a config has timed calls.
@@ -97,12 +97,12 @@ pub struct Model {
 /// The state with what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 enum Mode {
-    Closed(Held),
+    Closed(Content),
     Open(Opened, Deadline),
     HalfOpen(Opened, Probes),
     ForcedOpen(Deadline),
     Disabled,
-    ObserveOnly(Held),
+    ObserveOnly(Content),
 }
 
 /// What is told of why the breaker is not closed.
@@ -181,13 +181,13 @@ impl Model {
             start,
             seed: 0,
             generation: 0,
-            mode: Mode::Closed(Held::nothing(config.window)),
+            mode: Mode::Closed(Content::nothing(config.window)),
             why: Why::default(),
             interrupted: Interrupted::Closed(0),
             stale: 0,
             events: Vec::new(),
             newest: 0,
-            flights: Flights::default(),
+            in_flight: InFlight::default(),
             granted: 0,
             pulse: Pulse::of(&config),
         })
@@ -277,9 +277,9 @@ impl Model {
     }
 
     /// The snapshot's window if it fits this breaker's, else an empty one.
-    fn restored_window(&self, snapshot: &Snapshot, passed: Duration) -> Held {
-        Held::restored(&self.config, snapshot, passed)
-            .unwrap_or_else(|| Held::nothing(self.config.window))
+    fn restored_window(&self, snapshot: &Snapshot, passed: Duration) -> Content {
+        Content::restored(&self.config, snapshot, passed)
+            .unwrap_or_else(|| Content::nothing(self.config.window))
     }
 }
 
@@ -403,13 +403,13 @@ impl Model {
         if !self.mode.is_by_operator() {
             self.interrupted = Interrupted::Closed(0);
         }
-        self.forget_flights();
+        self.forget_in_flight();
     }
 
     /// What the window holds; nothing in a state without one.
     fn counts(&self, at: Duration) -> Counts {
         match self.mode.window() {
-            Some(held) => held.counts(self.config.window, self.tick(at)),
+            Some(content) => content.counts(self.config.window, self.tick(at)),
             None => Counts::default(),
         }
     }
@@ -459,14 +459,14 @@ impl Mode {
         )
     }
 
-    const fn window(&self) -> Option<&Held> {
+    const fn window(&self) -> Option<&Content> {
         match self {
             Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
             _ => None,
         }
     }
 
-    const fn window_mut(&mut self) -> Option<&mut Held> {
+    const fn window_mut(&mut self) -> Option<&mut Content> {
         match self {
             Self::Closed(window) | Self::ObserveOnly(window) => Some(window),
             _ => None,
@@ -485,7 +485,7 @@ impl Probes {
 }
 
 /// A sample as a window holds it: one that was answered is as good as a success.
-const fn held(sample: Sample) -> Sample {
+const fn in_window(sample: Sample) -> Sample {
     match sample.outcome {
         Outcome::Answered => Sample {
             outcome: Outcome::Success,

@@ -21,7 +21,7 @@ impl Model {
     /// Closes with an empty window, and ends any override.
     pub fn close(&mut self, reason: impl Into<Arc<str>>, now: u64) {
         let at = self.since_start(now);
-        let empty = Held::nothing(self.config.window);
+        let empty = Content::nothing(self.config.window);
         self.operate(Mode::Closed(empty), reason.into(), at);
     }
 
@@ -34,7 +34,7 @@ impl Model {
     /// Admits all calls, records them, and reports what would have tripped.
     pub fn observe_only(&mut self, reason: impl Into<Arc<str>>, now: u64) {
         let at = self.since_start(now);
-        let empty = Held::nothing(self.config.window);
+        let empty = Content::nothing(self.config.window);
         self.operate(Mode::ObserveOnly(empty), reason.into(), at);
     }
 
@@ -46,7 +46,7 @@ impl Model {
         }
         let at = self.since_start(now);
         let next = match self.interrupted {
-            Interrupted::Closed(_) => Mode::Closed(Held::nothing(self.config.window)),
+            Interrupted::Closed(_) => Mode::Closed(Content::nothing(self.config.window)),
             Interrupted::Open(opened, Deadline::NEVER) => Mode::Open(opened, Deadline::NEVER),
             Interrupted::Open(opened, deadline) => {
                 let left = saturating_nanos(deadline.left(at));
@@ -111,7 +111,7 @@ impl Model {
             // The ticks of another window are others.
             self.newest = 0;
             self.newest = self.tick(at);
-            let empty = Held::nothing(config.window);
+            let empty = Content::nothing(config.window);
             let empty = match self.mode {
                 Mode::Closed(_) => Mode::Closed(empty),
                 Mode::ObserveOnly(_) => Mode::ObserveOnly(empty),

@@ -6,7 +6,7 @@ use super::*;
 
 /// Calls in flight of the present generation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Flights {
+pub(super) struct InFlight {
     /// When each started, by its permit's number.
     started: BTreeMap<u64, Duration>,
     /// The latest epoch seen: a clock that steps back does not bring back an earlier one.
@@ -36,14 +36,14 @@ impl Model {
         }
         let running = self.running(at);
         let width = epoch_width(limit);
-        let present = self.flights.latest.max(saturating_nanos(running) / width);
-        self.flights.latest = present;
+        let present = self.in_flight.latest.max(saturating_nanos(running) / width);
+        self.in_flight.latest = present;
         let is_overdue = |started: Duration| present - saturating_nanos(started) / width >= OVERDUE;
-        let in_flight = self.flights.started.len();
-        self.flights
+        let followed = self.in_flight.started.len();
+        self.in_flight
             .started
             .retain(|_, &mut started| !is_overdue(started));
-        let overdue = in_flight - self.flights.started.len();
+        let overdue = followed - self.in_flight.started.len();
         match self.config.window {
             Window::Time { .. } if overdue > 0 => {
                 self.enter_window(sample, overdue as u32, sample.outcome.into(), at);
@@ -65,32 +65,32 @@ impl Model {
         let Some(limit) = self.config.overdue_after() else {
             return at;
         };
-        let epoch = self.flights.latest.saturating_mul(epoch_width(limit));
+        let epoch = self.in_flight.latest.saturating_mul(epoch_width(limit));
         let started = at.max(Duration::from_nanos(epoch));
-        self.flights.started.insert(permit, started);
+        self.in_flight.started.insert(permit, started);
         started
     }
 
     /// Whether a call that returns has been counted as overdue.
     pub(super) fn was_overdue(&mut self, permit: &ModelPermit) -> bool {
-        let followed = self.config.overdue.is_some() && permit.number >= self.flights.from;
-        followed && self.flights.started.remove(&permit.number).is_none()
+        let followed = self.config.overdue.is_some() && permit.number >= self.in_flight.from;
+        followed && self.in_flight.started.remove(&permit.number).is_none()
     }
 
     /// Another limit: calls in flight are not followed any more.
     pub(super) fn follow_anew(&mut self, at: Duration) {
-        self.flights = Flights {
+        self.in_flight = InFlight {
             from: self.granted + 1,
             latest: self
                 .config
                 .overdue_after()
                 .map_or(0, |limit| saturating_nanos(at) / epoch_width(limit)),
-            ..Flights::default()
+            ..InFlight::default()
         };
     }
 
     /// Another generation: permits of the last one are stale.
-    pub(super) fn forget_flights(&mut self) {
-        self.flights.started.clear();
+    pub(super) fn forget_in_flight(&mut self) {
+        self.in_flight.started.clear();
     }
 }

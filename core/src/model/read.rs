@@ -118,8 +118,10 @@ impl Model {
                     })
                     .collect();
                 match window {
-                    Held::Samples(samples) => snapshot.samples = samples.iter().copied().collect(),
-                    Held::Ticks { run, .. } => snapshot.failures_in_a_row = *run,
+                    Content::Samples(samples) => {
+                        snapshot.samples = samples.iter().copied().collect()
+                    }
+                    Content::Ticks { run, .. } => snapshot.failures_in_a_row = *run,
                 }
             }
             Mode::Open(opened, deadline) => {

@@ -4,7 +4,7 @@ use super::*;
 
 /// The outcomes of a window.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Held {
+pub(super) enum Content {
     /// The last ones.
     Samples(VecDeque<Sample>),
     /// Those of the last ticks in which there were any.
@@ -26,7 +26,7 @@ pub(super) fn tick_width(length: Duration, buckets: u32) -> u64 {
 /// How old outcomes may be of which nothing but the snapshot's age is known.
 const MAX_AGE: Duration = Duration::from_secs(3600);
 
-impl Held {
+impl Content {
     pub(super) const fn nothing(window: Window) -> Self {
         match window {
             Window::Count(_) => Self::Samples(VecDeque::new()),
@@ -120,7 +120,7 @@ impl Held {
                     && samples
                         .iter()
                         .all(|sample| sample.outcome != Outcome::Ignored);
-                fits.then(|| Self::Samples(samples.iter().copied().map(held).collect()))
+                fits.then(|| Self::Samples(samples.iter().copied().map(in_window).collect()))
             }
             Window::Time { length, buckets } => {
                 let width = tick_width(length, buckets);

@@ -1,17 +1,19 @@
 //! The last N outcomes: a ring of places, eight to an atomic word.
 //!
 //! The breaker's word owns the ring: it says where the next outcome goes, how
-//! many places count, and what the newest outcome is. That one, the *pending*
-//! outcome, is written to its place by whoever comes along next, before the
-//! word moves on. Three rules keep word and ring one thing:
+//! many places count, and what the newest outcome is. The newest outcome is *pending*: it is in the word, and not yet
+//! in the ring. The next thread that records writes it to its place, and then moves the word on. Three rules
+//! keep word and ring one thing:
 //!
-//! 1. the word leaves a closed state only once its pending outcome is in the ring;
-//! 2. between reading a ring word and writing it, the writer makes sure that the
+//! 1. no thread moves the word on before the pending outcome is in the ring;
+//! 2. between reading a ring word and writing it, a thread makes sure that the
 //!    breaker's word has not moved;
 //! 3. each write gives the ring word a new version.
 //!
-//! By 1, a writer that is late (its word has moved on) finds the place already written since
-//! it looked; by 3, its CAS then fails. By 2, it had not looked later than that.
+//! For example, the pending outcome is a failure whose place is 3. Threads A and B both load the word and the ring word, version 10.
+//! B writes the failure (version 11) and moves the word on. Outcomes go on until place 3 is a success (version 12 or more).
+//! Now A goes on. By rule 1 the failure was written before the word moved. By rule 2 A had read the ring word before that: version
+//! 10. By rule 3 A's CAS from version 10 fails, so the success stays.
 
 use alloc::boxed::Box;
 
@@ -137,8 +139,8 @@ impl Kind {
     }
 }
 
-/// Ring words beyond the near ones. A breaker that is given a larger window
-/// appends what it lacks; nothing is freed before the breaker is.
+/// Ring words beyond the near ones, a piece of them. A breaker that is given a larger window
+/// appends a piece with what it lacks. Nothing is freed before the breaker is, so a thread may read it without a guard.
 #[derive(Debug)]
 struct Segment {
     words: Box<[AtomicU64]>,
@@ -183,15 +185,15 @@ impl<'a> Near<'a> {
         self.0.get((position / PER_WORD) as usize)
     }
 
-    /// As [`Ring::kind_at`]; `None` if it is not near.
+    /// As [`Ring::kind_at`]; `None` if the position is not near.
     #[inline]
     pub(crate) fn kind_at(self, position: u32) -> Option<Kind> {
-        // Relaxed: the load of the breaker's word comes before, and its CAS
+        // Relaxed: the caller has loaded the breaker's word before, with acquire, and its CAS of the word
         // validates what was read in between.
         Some(kind_in(self.word(position)?.load(Relaxed), position))
     }
 
-    /// As [`Ring::write`]; `None` if it is not near, or the breaker's word has moved.
+    /// As [`Ring::write`]; `None` if the position is not near, or the breaker's word has moved.
     #[inline]
     pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> Option<()> {
         write(self.word(position)?, position, kind, current).then_some(())
@@ -229,22 +231,22 @@ impl<'a> Ring<'a> {
         unreachable!("room is made before a word moves to a larger window")
     }
 
-    /// The kind of the outcome at `position`, for a reader that only loads. Acquire: pairs
-    /// with the CAS in `write`; whoever sees a later outcome finds, in a look at the
-    /// breaker's word after this one, that it has moved.
+    /// The kind of the outcome at `position`, for a reader that does not move the word. Acquire: pairs
+    /// with the release in `write`. A reader that sees a later outcome here finds, when it looks at the
+    /// breaker's word again, that the word has moved.
     pub(crate) fn look_at(self, position: u32) -> Kind {
         kind_in(self.word(position).load(Acquire), position)
     }
 
-    /// The kind of the outcome at `position`. Relaxed: the load of the breaker's word comes
-    /// before, and its CAS validates what was read in between.
+    /// The kind of the outcome at `position`. Relaxed: the caller has loaded the breaker's word
+    /// before, with acquire, and its CAS of the word validates what was read in between.
     pub(crate) fn kind_at(self, position: u32) -> Kind {
         kind_in(self.word(position).load(Relaxed), position)
     }
 
-    /// Writes the pending outcome `kind` to its place, unless it is there. Gives up, and says
-    /// false, when the breaker's word is not `current` any more: it may become so again by
-    /// two reconfigurations, and must not then be moved by whoever has not written.
+    /// Writes the pending outcome `kind` to its place, unless it is there already. Gives up, and says
+    /// false, when the breaker's word is not `current` any more. A caller that is told so must not move the
+    /// word, even if it should come to have the same bits again.
     #[must_use = "a word may not be left whose pending outcome is not in the ring"]
     pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
         write(self.word(position), position, kind, current)
@@ -338,7 +340,7 @@ impl Lanes {
 
 #[inline]
 fn write(word: &AtomicU64, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
-    // Acquire: pairs with the CAS below. Whoever sees a later outcome here
+    // Acquire: pairs with the release below. A thread that sees a later outcome here
     // finds in `current` that the breaker's word has moved.
     let seen = word.load(Acquire);
     let change = u64::from(kind_in(seen, position).0 ^ kind.0);
@@ -350,8 +352,8 @@ fn write(word: &AtomicU64, position: u32, kind: Kind, current: impl Fn() -> bool
     }
     // The version is topmost: what it overflows by is lost.
     let changed = (seen ^ change << shift(position)).wrapping_add(VERSION.put(1));
-    // Release: pairs with the load above. A failure means that someone
-    // else has written this outcome, or that the breaker's word has moved.
+    // Release: pairs with the loads above and in `look_at`. Relaxed: a failure is not looked into. Another
+    // thread has written this outcome, or the breaker's word has moved.
     let _ = word.compare_exchange(seen, changed, AcqRel, Relaxed);
     true
 }

@@ -1,36 +1,31 @@
-//! The outcomes of the last so long: counts by tick.
+//! The time window: the outcomes of the last so long, as counts by tick.
 //!
-//! Time is divided into ticks, one bucket's length each. A tick has a cell for each
-//! kind of outcome, so that recording one is a single change of one cell; a cell says
-//! of which tick and generation its count is, so nothing is ever cleared: an older
-//! count is replaced. Fast successes, which are most outcomes, are counted in
-//! one shard of several, by thread; all others in one place, so that how many there
-//! are is known without a walk over the shards.
+//! Time is divided into ticks, one bucket's length each. A tick has cells for its counts (`tick_cells.rs`). To count an
+//! outcome is one change of one cell.
+//!
+//! The latest tick that anyone has counted in is written down. An outcome counts in the tick of its own reading of the clock, or in the latest
+//! tick if that is later. For example, ticks are 1 s, thread A reads 4.9 s and sleeps, and thread B counts in tick 5. A then counts in tick
+//! 5 too, 0.1 s too late: a bucket that is over does not change any more.
 //!
 //! No rule is evaluated as long as the breaker is known to be quiet:
 //! see [`Timeline::is_quiet`].
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
-
-use once_cell::race::OnceBox;
 
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::Window;
 use crate::contract::outcome::Counts;
 use crate::contract::snapshot::Bucket;
-use crate::engine::field::{Field, seldom};
-use crate::engine::lines::{CELLS, Line, lines};
-use crate::engine::sync::{
-    AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard, shards,
-};
+use crate::engine::field::Field;
+use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard};
 use crate::engine::window::cell::{Tag, Tagged};
 use crate::engine::window::count::Kind;
 use crate::engine::window::ruler::{FIRST_TICK, Ruler};
+use crate::engine::window::tick_cells::{Cells, Sums};
 
-/// How far the ticks jump when their length changes, so that whoever still counts by
-/// the old length is behind: more than may pass while a thread changes the breaker's word.
+/// How far the ticks jump when their length changes. A thread that still counts by the old length counts in
+/// ticks before the jump, so its counts are in no window: more ticks than pass while a thread changes the breaker's word.
 const JUMP: u64 = 1 << 16;
 
 /// The words of a config side.
@@ -42,117 +37,19 @@ const BUCKETS: usize = 3;
 const QUIET: usize = 4;
 const SIDE_WORDS: usize = 5;
 
-const LIMIT: Field = Field::lowest(20);
-const QUIET_VERSION: Field = LIMIT.above(6);
+const QUIET_BELOW: Field = Field::lowest(20);
+const QUIET_VERSION: Field = QUIET_BELOW.above(6);
 const QUIET_TAG: Field = QUIET_VERSION.above(38);
 
-/// A line that is read on each call and written a few times a tick: those that are
-/// written on each call lie elsewhere.
+/// These fields are read on each call and written a few times a tick. The cells, which are written on each
+/// call, lie in lines of their own.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(crate) struct Timeline {
-    /// The latest tick in which anything was counted: a clock that steps back, or was read
-    /// a while ago, does not make an earlier one of it.
+    /// The latest tick in which anything was counted. It never goes back, whatever clocks say.
     latest: AtomicU64,
     sides: [[AtomicU64; SIDE_WORDS]; 2],
     cells: Cells,
-}
-
-/// Cells for a window of up to so many buckets. A breaker that is given one with
-/// more appends a larger set; nothing is freed before the breaker is.
-#[derive(Debug)]
-struct Cells {
-    /// A power of two.
-    buckets: usize,
-    /// Per bucket, a cell for each kind but fast successes.
-    bad: Box<[Line]>,
-    /// Per shard, a cell of fast successes for each bucket.
-    good: Box<[Line]>,
-    /// A power of two.
-    shards: usize,
-    larger: OnceBox<Cells>,
-}
-
-/// A cell for each kind of outcome.
-const KINDS: usize = 8;
-
-impl Cells {
-    fn new(buckets: usize) -> Self {
-        let shards = shards();
-        Self {
-            buckets,
-            bad: lines(buckets * KINDS),
-            good: lines(buckets.next_multiple_of(CELLS) * shards),
-            shards,
-            larger: OnceBox::new(),
-        }
-    }
-
-    #[inline]
-    fn bucket(&self, tick: u64) -> usize {
-        tick as usize & (self.buckets - 1)
-    }
-
-    #[inline]
-    fn bad(&self, tick: u64, kind: Kind) -> &AtomicU64 {
-        let cell = self.bucket(tick) * KINDS + kind.bits() as usize;
-        &self.bad[cell / CELLS][cell % CELLS]
-    }
-
-    #[inline]
-    fn good(&self, tick: u64, shard: usize) -> &AtomicU64 {
-        let cell = self.bucket(tick);
-        let lines = self.good.len() / self.shards;
-        let first = (shard & (self.shards - 1)) * lines;
-        &self.good[first + cell / CELLS][cell % CELLS]
-    }
-
-    /// The bad outcomes of one tick, by kind.
-    #[inline]
-    fn bad_counts(&self, tick: u64, tag: Tag) -> impl Iterator<Item = (Kind, u64)> {
-        // Acquire: pairs with the CAS in `Timeline::count`. SeqCst: see there.
-        Kind::BAD.into_iter().map(move |kind| {
-            let cell = self.bad(tick, kind).load(SeqCst);
-            (kind, Tagged::from_bits(cell).count(tag))
-        })
-    }
-
-    /// All outcomes of one tick.
-    fn sums(&self, tick: u64, tag: Tag) -> Sums {
-        let good = (0..self.shards).map(|shard| {
-            // Acquire and SeqCst: as above.
-            let cell = self.good(tick, shard).load(SeqCst);
-            (Kind::FAST_SUCCESS, Tagged::from_bits(cell).count(tag))
-        });
-        good.chain(self.bad_counts(tick, tag))
-            .fold(Sums::default(), |sums, (kind, count)| {
-                sums.plus(Sums::of(kind, count))
-            })
-    }
-
-    /// Makes room for a window of so many buckets, a power of two.
-    fn reserve(&self, buckets: usize) {
-        if self.buckets < buckets {
-            self.larger
-                .get_or_init(|| Box::new(Self::new(buckets)))
-                .reserve(buckets);
-        }
-    }
-
-    /// The cells of a window of so many buckets.
-    #[inline]
-    fn for_buckets(&self, buckets: u64) -> &Self {
-        let mut cells = self;
-        while (cells.buckets as u64) < buckets {
-            seldom();
-            // A number of buckets that no room was made for is of a side filled meanwhile.
-            match cells.larger.get() {
-                Some(larger) => cells = larger,
-                None => break,
-            }
-        }
-        cells
-    }
 }
 
 /// What came of an attempt to count an outcome.
@@ -187,14 +84,14 @@ impl Timeline {
             (to_origin, origin),
             (to_length, saturating_nanos(length)),
             (to_buckets, u64::from(buckets)),
-            // Another value than before, so that nobody who is late makes it quiet; and
-            // not quiet, since the limit is zero.
+            // Not quiet, and in a new version: so an evaluation by the side's last config, which is late with its CAS,
+            // cannot make it quiet.
             (
                 quiet,
                 next_quiet(self.read(side, QUIET), Tag::from_bits(0), 0),
             ),
         ] {
-            // Release: pairs with `read`; whoever sees this value also sees that the
+            // Release: pairs with `read`; a thread that sees this value also sees that the
             // breaker's word has left the side.
             word.store(value, Release);
         }
@@ -202,7 +99,7 @@ impl Timeline {
 
     #[inline]
     fn read(&self, side: usize, word: usize) -> u64 {
-        // Acquire: pairs with `write`, and with `be_quiet`.
+        // Acquire: pairs with the releases in `write` and in `be_quiet`.
         self.sides[side][word].load(Acquire)
     }
 
@@ -220,13 +117,14 @@ impl Timeline {
 }
 
 impl Timeline {
-    /// Fills a side that the breaker's word does not go with. The ticks go on as they are if
-    /// the other side has this very window (`keeps`), else with a jump.
+    /// Fills a side that the breaker's word does not go with. `keeps` says that the other side has this very
+    /// window: then the ticks go on as they are, else with a jump.
     pub(crate) fn fill(&self, side: usize, window: (Duration, u32), keeps: bool, now: u64) {
         let (length, buckets) = window;
         let origin = if keeps {
             self.read(1 - side, ORIGIN)
         } else {
+            // Acquire: pairs with the raise; the jump is from what that thread saw.
             let next = self.latest.load(Acquire).wrapping_add(JUMP);
             next.wrapping_sub(now / Ruler::width(length, buckets))
         };
@@ -236,6 +134,7 @@ impl Timeline {
 
     /// Makes the tick at `now` the latest, unless there is a later one.
     pub(crate) fn start(&self, side: usize, now: u64) {
+        // Acquire: pairs with the raise; an older value only means that the raise finds a later tick.
         if let Some(later) = self.ruler(side).later(self.latest.load(Acquire), now) {
             self.raise(later);
         }
@@ -243,7 +142,7 @@ impl Timeline {
 
     /// Makes `tick` the latest, unless there is a later one. Gives the latest.
     fn raise(&self, tick: u64) -> u64 {
-        // Release and Acquire: pairs with itself and with the loads of `latest`. SeqCst: see `count`.
+        // Release: pairs with the loads of `latest`. Acquire: pairs with the release here. SeqCst: see `count`.
         let raised = self
             .latest
             .fetch_update(SeqCst, Acquire, |latest| (latest < tick).then_some(tick));
@@ -256,11 +155,12 @@ impl Timeline {
         Window::time(length, self.read(side, BUCKETS) as u32)
     }
 
-    /// Counts so many outcomes of `generation` at `now`. `is_current` tells whether the
+    /// Counts outcomes of `generation` at `now`. `is_current` tells whether the
     /// breaker's word still goes with the generation and the side.
     ///
-    /// A cell with an older count is taken over. One with a newer count tells that
-    /// this call is late; or it was left by another length of ticks, or by one that was late.
+    /// A cell with an older count is begun anew. A cell with a newer count means one of three things: the generation is over, so this
+    /// call is late; a later tick has begun, and the loop starts over with that; or neither, and the count is a leftover of another length of ticks or of a thread
+    /// that was late, and is replaced.
     pub(crate) fn count(
         &self,
         side: usize,
@@ -274,10 +174,10 @@ impl Timeline {
         let cells = self.cells(side);
         let mut backoff = Backoff::new();
         loop {
-            // Acquire: pairs with the raise below; whoever counts in a tick sees those before it.
+            // Acquire: pairs with the raise; a thread that counts in a tick sees the counts of those before it.
             let mut tick = self.latest.load(Acquire);
             if let Some(later) = ruler.later(tick, now) {
-                // A ruler that is not the word's might tell any tick.
+                // By a ruler that does not go with the word, `later` may be any tick.
                 if !is_current() {
                     return Counted::Late;
                 }
@@ -295,15 +195,17 @@ impl Timeline {
                 if !is_current() {
                     return Counted::Late;
                 }
+                // Acquire: pairs with the raise; it came before the newer count that was seen, if that is of a later tick.
                 if self.latest.load(Acquire) != tick {
                     continue;
                 }
             }
             let counted = seen.and(how_many, tag, now);
-            // Release: pairs with the loads of those who count, here and in `Cells::sums`. SeqCst:
-            // of two who count, each in a cell of its own, and then look at both, one sees both; of
-            // one who counts and then looks for a later tick, and another who raises the tick and
-            // then looks at the counts, one sees what the other has done.
+            // Release: pairs with the loads of cells, here and in `Cells::sums`. SeqCst, for two pairs of threads that each write
+            // one thing and then read the other's. First, A and B count in two cells, then each reads both: at least one of them must
+            // see both counts, or a trip is missed. Second, A counts, then looks for a later tick (`is_quiet`); B raises the tick, then
+            // sums up the counts: A must see the tick or B the count. Release and acquire alone allow that neither sees the
+            // other's. Relaxed: a failure loads the cell again.
             let exchanged = cell.compare_exchange(seen.bits(), counted.bits(), SeqCst, Relaxed);
             if exchanged.is_ok() {
                 return Counted::In(tick);
@@ -314,26 +216,29 @@ impl Timeline {
 
     /// Whether no ratio can be reached now that `outcome` is counted in `tick`.
     ///
-    /// A side is quiet, from an evaluation in this tick on until the tick ends, as long as
-    /// the tick has fewer bad outcomes than the limit that the evaluation
-    /// found ([`be_quiet`](Self::be_quiet)). Within a tick no outcome leaves the window. Then
+    /// An evaluation finds how many bad outcomes the present tick may have before a ratio can be reached: it writes down that
+    /// the side is quiet *below* that number ([`be_quiet`](Self::be_quiet)). It holds until the tick ends, since no outcome leaves
+    /// the window within a tick. Meanwhile
     /// - a success can only lower a ratio, or be the one that reaches `min_calls`;
-    ///   the limit is low enough that even then no ratio is reached;
-    /// - a bad outcome can reach one only if it is the limit's.
+    ///   the number is low enough that no ratio is reached even then;
+    /// - a bad outcome can reach a ratio only if it makes up that number.
     ///
-    /// The first outcome of a tick, for which older ones have left the window, finds the tag of
-    /// another tick; and a side that was filled anew has no limit. Both are evaluated. So is one that
-    /// was counted as its tick ended: an evaluation in the next tick may have missed it.
+    /// For example, the window holds 100 outcomes with 10 failures, 2 of them in this tick, and the ratio is 0.2. It takes
+    /// 20 failures of 100, so 10 more at least: the side is quiet below 2 + 10 = 12 bad outcomes in this tick.
+    ///
+    /// Three kinds of outcomes are evaluated all the same: the first of a tick, since older ones have left the window (it finds the
+    /// tag of another tick); the first after the side was filled anew (it is quiet below 0, so never); and one that
+    /// was counted just as its tick ended, since an evaluation in the next tick may have missed it.
     #[inline]
     pub(crate) fn is_quiet(&self, side: usize, generation: u32, outcome: Kind, tick: u64) -> bool {
         let tag = Tag::of(generation, tick);
         let quiet = self.read(side, QUIET);
-        // Acquire: pairs with the raise. SeqCst: see `count`.
+        // Acquire: pairs with the release in `raise`. SeqCst: see `count`.
         if Tag::from_bits(QUIET_TAG.get(quiet)) != tag || self.latest.load(SeqCst) != tick {
             return false;
         }
-        let limit = LIMIT.get(quiet);
-        limit > 0 && (!outcome.is_bad() || self.bad_in(side, tick, tag) < limit)
+        let below = QUIET_BELOW.get(quiet);
+        below > 0 && (!outcome.is_bad() || self.bad_in(side, tick, tag) < below)
     }
 
     fn bad_in(&self, side: usize, tick: u64, tag: Tag) -> u64 {
@@ -363,6 +268,7 @@ impl Timeline {
     }
 
     fn tick(&self, side: usize, now: u64) -> u64 {
+        // Acquire: pairs with the raise; the counts of the ticks before are seen.
         let latest = self.latest.load(Acquire);
         self.ruler(side).later(latest, now).unwrap_or(latest)
     }
@@ -381,6 +287,7 @@ impl Timeline {
     /// Looks at the window in the latest tick, for an evaluation.
     pub(crate) fn look(&self, side: usize, generation: u32) -> Look {
         let quiet = self.read(side, QUIET);
+        // Acquire: pairs with the raise; the counts of the ticks before are seen.
         let tick = self.latest.load(Acquire);
         let tag = Tag::of(generation, tick);
         let sums = self
@@ -394,20 +301,21 @@ impl Timeline {
         }
     }
 
-    /// Says that it takes `slack` more bad outcomes than at this look to reach a ratio. To be
-    /// called only while the word goes with the side: so the side's words are
-    /// those that the slack is by, or have been changed since, and nothing happens.
+    /// Writes down that it takes `slack` more bad outcomes than at this look to reach a ratio.
     ///
-    /// False if another evaluation has come between, which may have missed what this one saw.
+    /// To be called after the word was seen to go with the side, later than the look. So either the side still has the config that
+    /// the slack is by; or it has been filled since, in another version, and the CAS fails.
+    ///
+    /// False if another evaluation has come between. It may have missed what this one saw, so the caller looks again.
     #[must_use = "what another evaluation has missed must be looked at again"]
     pub(crate) fn be_quiet(&self, side: usize, look: &Look, slack: u32) -> bool {
-        let limit = if slack == 0 {
+        let below = if slack == 0 {
             0
         } else {
             look.bad + u64::from(slack)
         };
-        let quiet = next_quiet(look.quiet, look.tag, limit);
-        // Release: pairs with `read`.
+        let quiet = next_quiet(look.quiet, look.tag, below);
+        // Release: pairs with the load in `read`. Relaxed: a failure is a new look.
         self.sides[side][QUIET]
             .compare_exchange(look.quiet, quiet, AcqRel, Relaxed)
             .is_ok()
@@ -430,65 +338,26 @@ impl Timeline {
             } else {
                 cells.good(tick, 0)
             };
+            // Relaxed: nobody else has the breaker yet.
             cell.store(Tagged::new(tag, u64::from(count)).bits(), Relaxed);
         }
     }
 }
 
-/// What an evaluation is by.
+/// What an evaluation saw.
 #[derive(Debug)]
 pub(crate) struct Look {
     quiet: u64,
     tag: Tag,
-    /// Bad outcomes of the tick.
+    /// How many bad outcomes the latest tick had.
     bad: u64,
     pub(crate) counts: Counts,
 }
 
-/// What [`Timeline::is_quiet`] reads, in another version.
-fn next_quiet(quiet: u64, tag: Tag, limit: u64) -> u64 {
+/// The next version of what [`Timeline::is_quiet`] reads: quiet in this tick, below so many bad outcomes.
+fn next_quiet(quiet: u64, tag: Tag, below: u64) -> u64 {
     let version = QUIET_VERSION.get(quiet).wrapping_add(1) & QUIET_VERSION.max();
-    QUIET_TAG.put(tag.bits()) | QUIET_VERSION.put(version) | LIMIT.put(limit.min(LIMIT.max()))
-}
-
-/// Counts that do not overflow.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    samples: u64,
-    failures: u64,
-    timeouts: u64,
-    slow: u64,
-}
-
-impl Sums {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            samples: self.samples + other.samples,
-            failures: self.failures + other.failures,
-            timeouts: self.timeouts + other.timeouts,
-            slow: self.slow + other.slow,
-        }
-    }
-
-    /// `count` outcomes of one kind.
-    fn of(kind: Kind, count: u64) -> Self {
-        let one = kind.counts();
-        Self {
-            samples: count,
-            failures: u64::from(one.failures) * count,
-            timeouts: u64::from(one.timeouts) * count,
-            slow: u64::from(one.slow) * count,
-        }
-    }
-
-    /// As counts; above `u32::MAX`, divided so that the ratios stay.
-    fn counts(self) -> Counts {
-        let shift = (u64::BITS - self.samples.leading_zeros()).saturating_sub(u32::BITS);
-        Counts {
-            samples: (self.samples >> shift) as u32,
-            failures: (self.failures >> shift) as u32,
-            timeouts: (self.timeouts >> shift) as u32,
-            slow: (self.slow >> shift) as u32,
-        }
-    }
+    QUIET_TAG.put(tag.bits())
+        | QUIET_VERSION.put(version)
+        | QUIET_BELOW.put(below.min(QUIET_BELOW.max()))
 }
