@@ -1,4 +1,4 @@
-//! Admission, from the fast path down to the rare cases: [`admit`](Breaker::admit) reads the word alone,
+//! Admission, from the fast path down to the rare cases: `admit` reads the word alone,
 //! `admit_timed_or_reject` the clock too, `admit_by_state` moves the word if it must.
 
 use alloc::sync::Arc;
