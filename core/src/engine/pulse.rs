@@ -97,7 +97,11 @@ impl Pulse {
         Beat(self.beat.load(Acquire))
     }
 
-    /// The running time at a reading of the clock, which is counted.
+    /// The running time at a reading of the clock, which is counted as one.
+    ///
+    /// For example, a tick is 1 ms and the process stands still from 100 ms to 900 ms. Threads A and B both wake with a reading of 900 ms and
+    /// see the beat of tick 100. A's exchange counts a pause of 799 ticks. B's fails; B sees A's beat, which has the pause. Both take 799 ms
+    /// off their readings: 101 ms.
     #[inline]
     pub(crate) fn running(&self, mut seen: Beat, now: u64) -> u64 {
         while let Some(next) = seen.at(now / self.width) {
@@ -105,19 +109,20 @@ impl Pulse {
             if is_pause {
                 self.tell_pause(seen, next, now);
             }
+            // Release: pairs with the load in `look`. Acquire: pairs with the release here, in another thread that told of the pause.
             let exchanged = self.beat.compare_exchange(seen.0, next.0, AcqRel, Acquire);
             match exchanged {
                 Ok(_) => return self.less_pauses(next, now),
-                // Somebody else was faster, and has told of the pause.
+                // Another thread was faster, and has told of the pause.
                 Err(other) if is_pause => seen = Beat(other),
-                // That another reading was counted in this tick is as good.
+                // Another reading was counted in this tick, which is as good.
                 Err(_) => break,
             }
         }
         self.less_pauses(seen, now)
     }
 
-    /// All who find the same pause tell the same of it.
+    /// Threads that find the same pause tell the same of it.
     #[cold]
     fn tell_pause(&self, seen: Beat, next: Beat, now: u64) {
         let began = self.less_pauses(next, now - now % self.width);
@@ -139,6 +144,7 @@ impl Pulse {
 
     /// Whether the process has stood still since a moment of running time.
     pub(crate) fn has_stood_still_since(&self, started: u64) -> bool {
+        // Relaxed: the caller has read the beat before, with acquire, and with it what was told of its pauses.
         started < self.stood_still.load(Relaxed)
     }
 }

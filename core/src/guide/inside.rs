@@ -74,6 +74,7 @@
 //! | lease, begin of a wait, what came before | `engine/beside.rs`, cells of `tagged_cell.rs` | tagged with the generation |
 //! | what opened the breaker | `engine/records.rs` | tagged with the generation of the trip |
 //! | calls in flight that may be overdue | `engine/in_flight.rs` | tagged with generation and epoch |
+//! | whether the process itself ran | `engine/pulse.rs` | the breaker's: of no generation |
 //! | totals, listeners, the queue of events | `engine/counters.rs`, `breaker/watch.rs`, `breaker/listeners.rs` | order nothing for the word |
 //!
 //! # The one pattern
@@ -180,7 +181,7 @@
 //! 1. `contract/config.rs`: the field, its legal range in `validate`. `breaker/builder.rs`: its setter.
 //! 2. `contract/state.rs`: the `Cause`, its label, its place in `ALL`. `engine/word.rs`: its four bits in `code_of` and `cause_of`.
 //! 3. `contract/rules.rs`: `matching_ratio` (or beside it), `threshold`, `floor`, `slack`. `model/calls.rs`: `matching_rule`.
-//! 4. `engine/settings.rs`: room for it on a config side, in `pack`, `Terms::rules` and `Terms::config`. If it needs a kind of outcome that is not told apart
+//! 4. `engine/settings.rs`: room for it on a config side, in `pack`, `Terms::rules` and `Terms::config`; or, if few configs will set it, `Rare` in `engine/on_demand.rs`. If it needs a kind of outcome that is not told apart
 //!    today: `Kind` in `engine/window/count.rs`. It has three bits, all in use: in the ring there is room for a fourth, in the word's `pending` there is not.
 //! 5. `adapters/serde/types.rs`, `odds/of_config.rs`; the gateway reads the core's config, by its names.
 //! 6. Tests: `core/tests/model.rs` and `fuzz/src/values.rs` draw configs at random; `core/tests/scenarios/windows_and_rules.rs`.
@@ -256,6 +257,9 @@
 //! | **digits** | the lowest bits of a deadline, in the word |
 //! | **on demand** | memory that only some configs need, made when the first of them comes |
 //! | **reading** | the clock, read at most once in a call |
+//! | **pulse**, **beat** | how steadily the clock was read; one value of that |
+//! | **running time** | the clock less the pauses in which the process stood still |
+//! | **rare** | what few configs set: on two sides too, but made on demand |
 //! | **probe slot** | the right of half-open to have one more probe out |
 //! | **entry** | a target or a key, as a registry or a router holds it |
 //! | **verdict** | what a status says of its upstream; or what a probe has decided |
