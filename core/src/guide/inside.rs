@@ -127,7 +127,7 @@
 //! | --- | --- | --- |
 //! | as a failing call, up to the floor: now a rule may match | `engine/mod.rs`, `record` | as above |
 //! | counts the ring, and asks the rules | `engine/mod.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
-//! | `settle_by_state` finds the match again, now as one that has to open the breaker | `breaker/settle.rs`, `matches`, `open` | |
+//! | `settle_by_state` finds the match again, now as one that has to open the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
 //! | how long: growth, jitter, what the upstream asked for | `contract/rules.rs`, `open_wait`; `engine/wait.rs` | |
 //! | writes the begin of the wait to the cell of the next generation | `engine/beside.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
 //! | writes what came before, for the next generation | `engine/beside.rs`, `hand_on`; `engine/past.rs` | the same |

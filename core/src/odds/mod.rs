@@ -4,7 +4,7 @@
 //!
 //! A breaker is a statistical test that is made again with each call. Like all tests it has two
 //! errors: it opens though the upstream is as well as ever, and it takes some calls to
-//! notice that one is not. [`Config::odds`] tells both, for a given share of bad calls.
+//! notice that one is not. [`Config::odds`](crate::Config::odds) tells both, for a given share of bad calls.
 //!
 //! ```
 //! use cutout::{Config, odds::Traffic};
