@@ -27,7 +27,7 @@
 //! # Eviction
 //!
 //! A breaker that nobody holds is evicted when it is closed and has not been asked for
-//! for [`idle`](RegistryConfig::idle). There is no background task: each new key looks at two older ones, and
+//! for [`idle`](RegistryConfig::idle). There is no background task: each new key looks at four older ones, and
 //! [`sweep`](Registry::sweep) looks at all. Never evicted is one that
 //!
 //! - somebody holds: a permit out, owned or borrowed, holds it or is held by one who does;
@@ -66,7 +66,7 @@ use keepers::{Keepers, Map, Rule};
 use reconfigure::Configs;
 
 /// How many breakers each new key looks at, for one that is idle.
-const LOOKS: usize = 2;
+const LOOKS: usize = 4;
 /// How many it looks at for one to replace, when the registry is full.
 const LOOKS_WHEN_FULL: usize = 64;
 /// How many a sweep looks at before it lets others have the lock.
