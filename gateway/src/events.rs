@@ -32,10 +32,10 @@ pub struct Transition {
     pub cause: String,
     /// The operator's reason, if it was one.
     pub reason: Option<String>,
-    /// What the rule asked for, if it was one. The database does not keep it.
+    /// What the rule asked for, if it was one.
     #[serde(default)]
     pub threshold: Option<String>,
-    /// What the outcome was that made it, in a few words. The database does not keep it.
+    /// What the outcome was that made it, in a few words.
     #[serde(default)]
     pub label: Option<String>,
     /// When, in milliseconds since the Unix epoch.

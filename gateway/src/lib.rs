@@ -15,6 +15,7 @@ pub mod gateway;
 mod hop;
 pub mod limits;
 pub mod metrics;
+mod path;
 pub mod providers;
 mod proxy;
 mod requests;

@@ -266,7 +266,7 @@ fn echo_of_keys() -> String {
                 .lines()
                 .find_map(|line| line.strip_prefix("authorization: "))
                 .unwrap_or("none");
-            let body = format!("{{\"choices\":[{{\"key\":{key:?}}}]}}");
+            let body = format!("{{\"choices\":[{{\"text\":{key:?}}}]}}");
             let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
             let _ = write!(
                 socket,

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::vec::Vec;
 
 use super::contain::contain;
+use super::listeners;
 use crate::contract::event::Event;
 use crate::engine::sync::{AtomicU64, Relaxed};
 
@@ -92,7 +93,7 @@ impl ListenerSet {
         self.0.panics.load(Relaxed)
     }
 
-    pub(crate) fn listener(&self) -> Box<dyn Fn(&str, &Event) + Send + Sync> {
+    pub(crate) fn listener(&self) -> listeners::Listener {
         let set = Arc::clone(&self.0);
         Box::new(move |breaker, event| {
             let listeners = {

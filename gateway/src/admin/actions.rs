@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::checks;
 use crate::config::edit::{self, Refused};
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
+use crate::path::Named;
 use crate::providers::{Fleet, Upstream};
 
 /// The body of a breaker action.
@@ -28,7 +29,7 @@ pub(super) struct Action {
 /// `POST /admin/breakers/{name}/{action}`.
 pub(super) async fn operate(
     State(gateway): State<Arc<Gateway>>,
-    Path((name, action)): Path<(String, String)>,
+    Named((name, action)): Named<(String, String)>,
     Body(body): Body<Action>,
 ) -> Result<Json<Value>, ApiError> {
     let upstream = find(&gateway, &name)?;
@@ -71,7 +72,7 @@ pub(super) async fn operate(
 /// `POST /admin/breakers/{name}/probe`.
 pub(super) async fn probe(
     State(gateway): State<Arc<Gateway>>,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
 ) -> Result<Json<Value>, ApiError> {
     let upstream = find(&gateway, &name)?;
     let Some(result) = checks::now(&gateway, &upstream).await else {
@@ -99,7 +100,7 @@ pub(super) struct Move {
 /// `POST /admin/routes/{model}/move`.
 pub(super) async fn move_entry(
     State(gateway): State<Arc<Gateway>>,
-    Path(model): Path<String>,
+    Named(model): Named<String>,
     Body(body): Body<Move>,
 ) -> Result<Json<Value>, ApiError> {
     let version = body.version.clone();

@@ -32,6 +32,12 @@ pub fn check_browser(door: Door, head: &Parts, server: &Server) -> Result<(), Ap
 
 fn check_origin(door: Door, head: &Parts, server: &Server) -> Result<(), ApiError> {
     let text = |name: &str| head.headers.get(name)?.to_str().ok();
+    // A browser says one thing; of several nobody knows which one counts.
+    for name in ["origin", "sec-fetch-site"] {
+        if head.headers.get_all(name).iter().count() > 1 {
+            return Err(other_origin(door, None));
+        }
+    }
     let origin = text("origin");
     let allowed = |origin| door == Door::Clients && allows_origin(server, origin);
     match (text("sec-fetch-site"), origin) {

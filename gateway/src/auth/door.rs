@@ -46,9 +46,7 @@ pub fn enter(
             name.map(|name| Some(KeyName(name)))
                 .ok_or_else(|| refused("invalid_api_key", message))
         }
-        Door::Clients if server.allow_without_key => {
-            check_host(&head.headers, hosts).map(|()| None)
-        }
+        Door::Clients if server.allow_without_key => check_host(head, hosts).map(|()| None),
         Door::Clients => {
             let remedy = "set server.client_keys (or allow_without_key = true, if everyone may use your providers' keys)";
             check_local(head, hosts, remedy).map(|()| None)
@@ -69,7 +67,7 @@ pub fn enter(
             let remedy = "set server.admin_token or server.client_keys, and send one as 'Authorization: Bearer …'";
             check_local(head, hosts, remedy).map(|()| None)
         }
-        Door::Page if keys.is_configured() => check_host(&head.headers, hosts).map(|()| None),
+        Door::Page if keys.is_configured() => check_host(head, hosts).map(|()| None),
         Door::Page => check_local(head, hosts, "set server.admin_token").map(|()| None),
         Door::Operators => {
             let message = if keys.is_configured() {

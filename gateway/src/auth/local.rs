@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, StatusCode, Version, header};
+use http::uri::Authority;
+use http::{HeaderName, StatusCode, Version, header};
 
 use crate::dialect::ApiError;
 
@@ -12,19 +13,16 @@ use crate::dialect::ApiError;
 pub struct Peer(pub SocketAddr);
 
 /// What proxies add to the requests of others.
-const PROXY_HEADERS: [HeaderName; 11] = [
-    header::FORWARDED,
+const PROXY_HEADERS: [HeaderName; 4] = [
     header::VIA,
-    HeaderName::from_static("x-real-ip"),
-    HeaderName::from_static("true-client-ip"),
-    HeaderName::from_static("x-client-ip"),
-    HeaderName::from_static("x-cluster-client-ip"),
-    HeaderName::from_static("fastly-client-ip"),
-    HeaderName::from_static("fly-client-ip"),
-    HeaderName::from_static("x-original-forwarded-for"),
-    HeaderName::from_static("x-envoy-external-address"),
     HeaderName::from_static("cdn-loop"),
+    HeaderName::from_static("x-envoy-external-address"),
+    HeaderName::from_static("x-original-host"),
 ];
+
+/// What the names have in common by which they say for whom they speak: `X-Forwarded-For`, `Forwarded`, `X-Real-IP`,
+/// `True-Client-IP`, `X-Azure-ClientIP`, `X-AppEngine-User-IP` and their like.
+const PROXY_WORDS: [&str; 5] = ["forwarded", "real-ip", "client-ip", "clientip", "user-ip"];
 
 /// Refuses all but this machine's own programs and browsers. `remedy` is what opens the door to others.
 ///
@@ -44,10 +42,10 @@ pub(super) fn check_local(head: &Parts, hosts: &[String], remedy: &str) -> Resul
         );
         return Err(forbidden("behind_proxy", message));
     }
-    match host(&head.headers) {
+    match host(head) {
         Some(Host::Address(address)) if address.is_loopback() => Ok(()),
         Some(Host::Name(name)) if is_known(name, hosts) => Ok(()),
-        _ => Err(unknown_host(&head.headers)),
+        _ => Err(unknown_host(head)),
     }
 }
 
@@ -57,19 +55,19 @@ pub(super) fn check_local(head: &Parts, hosts: &[String], remedy: &str) -> Resul
 /// # Errors
 ///
 /// 403, with what to set.
-pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), ApiError> {
-    match host(headers) {
+pub(super) fn check_host(head: &Parts, hosts: &[String]) -> Result<(), ApiError> {
+    match host(head) {
         Some(Host::Address(_)) => Ok(()),
         Some(Host::Name(name)) if is_known(name, hosts) => Ok(()),
-        _ => Err(unknown_host(headers)),
+        _ => Err(unknown_host(head)),
     }
 }
 
 fn is_proxys(name: &HeaderName) -> bool {
-    let name_text = name.as_str();
+    let text = name.as_str();
     PROXY_HEADERS.contains(name)
-        || name_text.starts_with("x-forwarded-")
-        || name_text.starts_with("cf-")
+        || text.starts_with("cf-")
+        || PROXY_WORDS.iter().any(|word| text.contains(word))
 }
 
 fn is_known(name: &str, hosts: &[String]) -> bool {
@@ -82,13 +80,18 @@ enum Host<'a> {
     Name(&'a str),
 }
 
-/// What `Host` names, without the port. None if there is none, or more than one.
-fn host(headers: &HeaderMap) -> Option<Host<'_>> {
-    let mut all = headers.get_all(header::HOST).iter();
+/// What `Host` names, without the port. None if there is none, or more than one, or if the target of the request names
+/// another, as it does on its way through a proxy.
+fn host(head: &Parts) -> Option<Host<'_>> {
+    let mut all = head.headers.get_all(header::HOST).iter();
     let (Some(host), None) = (all.next(), all.next()) else {
         return None;
     };
     let host = host.to_str().ok()?;
+    let target = head.uri.authority().map(Authority::as_str);
+    if target.is_some_and(|target| !target.eq_ignore_ascii_case(host)) {
+        return None;
+    }
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -103,8 +106,8 @@ fn host(headers: &HeaderMap) -> Option<Host<'_>> {
     })
 }
 
-fn unknown_host(headers: &HeaderMap) -> ApiError {
-    let shown = match host(headers) {
+fn unknown_host(head: &Parts) -> ApiError {
+    let shown = match host(head) {
         Some(Host::Name(name)) => format!("{name:?}"),
         Some(Host::Address(address)) => format!("\"{address}\""),
         None => "its name".to_owned(),

@@ -27,7 +27,6 @@ pub fn needing_restart(started: &Config, now: &Config) -> Vec<&'static str> {
             "server.header_timeout",
             a.header_timeout == b.header_timeout,
         ),
-        ("server.stall_timeout", a.stall_timeout == b.stall_timeout),
         ("server.drain_timeout", a.drain_timeout == b.drain_timeout),
         ("store", store(started) == store(now)),
     ];

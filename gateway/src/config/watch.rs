@@ -16,8 +16,8 @@ const EACH: Duration = Duration::from_millis(500);
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Calls `changed` for each change of the file with false, and for each SIGHUP with true, for ever. A file that is being
-/// written is waited for.
-pub async fn watch(path: &Path, mut changed: impl FnMut(bool)) {
+/// written is waited for. Changes and signals that come while `changed` is at work are one call more.
+pub async fn watch<F: Future<Output = ()>>(path: &Path, mut changed: impl FnMut(bool) -> F) {
     let mut hangups = Hangups::new();
     let mut ticks = interval(EACH);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -28,7 +28,7 @@ pub async fn watch(path: &Path, mut changed: impl FnMut(bool)) {
             () = hangups.next() => file.ask(),
         }
         if let Some(anew) = file.look(look(path).await, Instant::now()) {
-            changed(anew);
+            changed(anew).await;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the protocol looks like: its errors, its events, and which headers pass. Today that is OpenAI's.
 
+pub(crate) mod choice;
 mod error;
 pub mod headers;
 mod refusal;

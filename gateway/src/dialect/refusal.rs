@@ -110,9 +110,8 @@ fn error_of(value: Value, is_error: bool) -> Option<Map<String, Value>> {
     let message = |text: String| Map::from_iter([("message".to_owned(), Value::from(text))]);
     match value {
         Value::Object(mut object) => match object.remove("error") {
-            Some(Value::Object(error)) => Some(error),
-            Some(Value::String(text)) => Some(message(text)),
-            Some(Value::Null | Value::Bool(false)) | None => {
+            // A field that is always there, and empty where there is no error.
+            nothing if nothing.as_ref().is_none_or(is_nothing) => {
                 let says_so = object.get("object").is_some_and(|object| object == "error");
                 if !says_so && !is_error {
                     return None;
@@ -125,12 +124,23 @@ fn error_of(value: Value, is_error: bool) -> Option<Map<String, Value>> {
                 }
                 Some(object)
             }
-            Some(other) => Some(message(other.to_string())),
+            Some(Value::Object(error)) => Some(error),
+            Some(Value::String(text)) => Some(message(text)),
+            other => Some(message(other.unwrap_or_default().to_string())),
         },
         // Google's way to stream an error.
         Value::Array(mut values) if values.len() == 1 => error_of(values.remove(0), is_error),
         Value::String(text) if is_error => Some(message(text)),
         _ => None,
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Object(object) => object.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
     }
 }
 
@@ -268,6 +278,8 @@ mod tests {
         for (text, understood) in [
             (r#"{"choices":[]}"#, None),
             (r#"{"error":null,"choices":[]}"#, None),
+            (r#"{"error":"","choices":[]}"#, None),
+            (r#"{"error":{},"choices":[]}"#, None),
             (r#"{"error":{"code":400}}"#, Some((400, Fault::Request))),
             (r#"{"error":{"code":"413"}}"#, Some((413, Fault::Request))),
             (

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::Refusal;
+use super::choice::{Choice, Choices, failure};
 
 /// Cuts a byte stream into events, at blank lines.
 #[derive(Debug)]
@@ -23,11 +23,16 @@ pub struct Splitter {
     searched: usize,
     /// The longest event.
     limit: usize,
+    /// Whether no event has come yet.
+    at_start: bool,
 }
 
 /// An event is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
+
+/// The byte order mark that a stream may begin with. Clients would take it for a part of the first line.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Splitter {
     /// A splitter that refuses events above `limit` bytes.
@@ -36,6 +41,7 @@ impl Splitter {
             rest: BytesMut::new(),
             searched: 0,
             limit,
+            at_start: true,
         }
     }
 
@@ -48,7 +54,11 @@ impl Splitter {
         self.rest.extend_from_slice(data);
         while let Some(end) = self.blank_line() {
             self.searched = 0;
-            events.push_back(self.rest.split_to(end).freeze());
+            let mut event = self.rest.split_to(end);
+            if std::mem::take(&mut self.at_start) && event.starts_with(MARK) {
+                event.advance(MARK.len());
+            }
+            events.push_back(event.freeze());
         }
         // The end of a blank line may still be to come.
         self.searched = self.rest.len().saturating_sub(3);
@@ -115,6 +125,24 @@ pub enum Said {
     Broken(&'static str),
 }
 
+/// What of an event that says nothing is passed on: its comments, or one that only keeps the connection alive. Without a
+/// blank line: some clients take one for the end of an empty event, if an event before it had an id or a field without data came.
+pub fn comments(event: &[u8]) -> Bytes {
+    let lines = event.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut kept = BytesMut::new();
+    for line in lines.filter(|line| line.starts_with(b":")) {
+        kept.extend_from_slice(line);
+        kept.extend_from_slice(b"\n");
+    }
+    if kept.is_empty() {
+        return KEEP_ALIVE;
+    }
+    kept.freeze()
+}
+
+/// What keeps a client's connection alive while there is nothing to say.
+pub const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n");
+
 /// Looks at one event.
 pub fn read(event: &[u8]) -> Said {
     let Ok(text) = std::str::from_utf8(event) else {
@@ -140,8 +168,11 @@ pub fn read(event: &[u8]) -> Said {
             &joined
         }
     };
-    if data.trim() == "[DONE]" {
-        return Said::Done;
+    match data.trim() {
+        "[DONE]" => return Said::Done,
+        // Browsers pass over it.
+        "" => return Said::Nothing,
+        _ => {}
     }
     let chunk = serde_json::from_str::<Chunk<'_>>(data);
     let is_named = name == "error";
@@ -155,8 +186,12 @@ pub fn read(event: &[u8]) -> Said {
         return Said::Broken("an event that is not JSON");
     };
     let choices = chunk.choices.unwrap_or_default();
-    let finished = choices.iter().any(|choice| choice.finish_reason.is_some());
-    if finished || choices.iter().any(Choice::has_content) {
+    let mut choices = choices.iter().flatten();
+    if let Some(refusal) = choices.clone().find_map(failure) {
+        return Said::Error(Box::new(refusal));
+    }
+    let finished = choices.clone().any(Choice::is_finished);
+    if finished || choices.any(Choice::has_content) {
         Said::Piece { finished }
     } else {
         Said::Head
@@ -169,67 +204,14 @@ struct Chunk<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow, default)]
     object: Option<Cow<'a, str>>,
-    #[serde(default)]
-    choices: Option<Vec<Choice>>,
+    #[serde(borrow, default)]
+    choices: Choices<'a>,
 }
 
 impl Chunk<'_> {
     /// Whether it is no error.
     fn is_plain(&self) -> bool {
         self.error.is_none() && self.object.as_deref() != Some("error")
-    }
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    #[serde(default)]
-    finish_reason: Option<IgnoredAny>,
-    #[serde(default)]
-    delta: Option<Delta>,
-    /// Some providers send whole messages, or texts.
-    #[serde(default)]
-    message: Option<Delta>,
-    #[serde(default)]
-    text: Option<String>,
-}
-
-impl Choice {
-    fn has_content(&self) -> bool {
-        let parts = [&self.delta, &self.message];
-        let said = |delta: &Delta| delta.has_content;
-        parts.into_iter().flatten().any(said)
-            || self.text.as_ref().is_some_and(|text| !text.is_empty())
-    }
-}
-
-/// What a piece adds. Its content has many names (`content`, `tool_calls`, `reasoning_content`, …), and new ones come: all
-/// but the role is content, if there is something in it.
-struct Delta {
-    has_content: bool,
-}
-
-impl<'de> Deserialize<'de> for Delta {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Delta;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Delta, A::Error> {
-        let mut has_content = false;
-        while let Some((name, value)) = map.next_entry::<Cow<'de, str>, &RawValue>()? {
-            let is_empty = matches!(value.get(), "null" | "\"\"" | "[]" | "{}");
-            has_content |= name != "role" && !is_empty;
-        }
-        Ok(Delta { has_content })
     }
 }
 
@@ -265,6 +247,26 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_at_the_start_is_left_out() {
+        let text = "\u{feff}data: one\n\n\u{feff}data: two\n\n";
+        let events = ["data: one\n\n", "\u{feff}data: two\n\n", ""];
+        assert_eq!(split(&[text], 100).unwrap(), events);
+    }
+
+    #[test]
+    fn of_an_event_that_says_nothing_its_comments_are_left_without_a_blank_line() {
+        for (event, left) in [
+            (": PROCESSING\n\n", ": PROCESSING\n"),
+            (": one\r\n: two\r\n\r\n", ": one\n: two\n"),
+            ("id: 7\n: one\n\n", ": one\n"),
+            ("event: ping\ndata:\n\n", ": keep-alive\n"),
+            ("\n", ": keep-alive\n"),
+        ] {
+            assert_eq!(comments(event.as_bytes()), left, "{event:?}");
+        }
+    }
+
+    #[test]
     fn an_event_above_the_limit_is_refused_before_it_ends() {
         assert_eq!(split(&["data: 12", "34567890"], 15), Err(TooLong));
         assert!(split(&["data: 12\n\n", "34567890"], 15).is_ok());
@@ -276,6 +278,14 @@ mod tests {
         for (event, said) in [
             (": keep-alive\n\n", Said::Nothing),
             ("\n\n", Said::Nothing),
+            ("data\n\n", Said::Nothing),
+            ("event: ping\ndata: \n\n", Said::Nothing),
+            (
+                "data: {\"choices\":[{\"finish_reason\":\"\",\"delta\":{\"content\":\"x\"}}]}\n\n",
+                piece(false),
+            ),
+            ("data: {\"choices\":[null]}\n\n", Said::Head),
+            ("data: {\"error\":{},\"choices\":[]}\n\n", Said::Head),
             ("data: [DONE]\n\n", Said::Done),
             ("data:[DONE]\r\n\r\n", Said::Done),
             (
@@ -320,6 +330,11 @@ mod tests {
                 400,
             ),
             ("event: error\ndata: \"no\"\n\n", "no", 500),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\",\"error\":{\"code\":502,\"message\":\"no\"}}]}\n\n",
+                "no",
+                502,
+            ),
             (
                 "data: {\"object\":\"error\",\"message\":\"no\"}\n\n",
                 "no",

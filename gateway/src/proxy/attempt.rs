@@ -51,7 +51,7 @@ async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<A
     if response
         .headers()
         .get(header::CONTENT_ENCODING)
-        .is_some_and(|coding| coding != "identity")
+        .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
     {
         return Err(Failed::Invalid(
             "compressed, though not asked to be".to_owned(),

@@ -19,7 +19,7 @@ use super::call::Call;
 use super::failed::Failed;
 use super::reading::{Stream, heard, too_long};
 use crate::config::Server;
-use crate::dialect::sse::{Said, read};
+use crate::dialect::sse::{KEEP_ALIVE, Said, comments, read};
 use crate::dialect::{ApiError, Usage};
 use crate::requests::{End, Ended, Record};
 
@@ -28,9 +28,6 @@ const WAITING: usize = 16;
 
 /// How long a provider may take to end its answer after `[DONE]`, for its connection to be used again.
 const AFTER_DONE: Duration = Duration::from_millis(100);
-
-/// What keeps a client's connection alive while there is nothing to say.
-pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// What goes with every stream.
 #[derive(Debug)]
@@ -149,10 +146,11 @@ async fn pass_on(
     };
     let mut finished = false;
     loop {
-        while let Some(event) = stream.events.pop_front() {
+        while let Some(mut event) = stream.events.pop_front() {
             record.tokens(|| Usage::of_event(&event));
             match read(&event) {
-                Said::Nothing | Said::Head => {}
+                Said::Nothing => event = comments(&event),
+                Said::Head => {}
                 Said::Piece { finished: now } => finished |= now,
                 Said::Done => {
                     succeed(record);

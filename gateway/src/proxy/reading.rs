@@ -16,7 +16,8 @@ use super::failed::{Failed, Limit, asked_wait};
 use super::signs::Signs;
 use super::way::Way;
 use crate::config::Limits;
-use crate::dialect::sse::{Said, Splitter, read};
+use crate::dialect::choice::{Choices, Part, failure};
+use crate::dialect::sse::{Said, Splitter, comments, read};
 use crate::dialect::{Refusal, SHOULD_RETRY, headers};
 use crate::providers::Endpoint;
 
@@ -121,11 +122,18 @@ pub(super) async fn whole(
             return Err(refusal.into());
         }
     }
-    let parts = match endpoint {
-        Endpoint::Chat => looked.choices,
-        Endpoint::Embeddings => looked.data,
+    let choices = looked.choices.unwrap_or_default();
+    let mut choices = choices.iter().flatten();
+    if let Some(refusal) = choices.clone().find_map(failure) {
+        return Err(refusal.into());
+    }
+    let is_answer = match endpoint {
+        Endpoint::Chat => choices.any(|choice| choice.has_content() || choice.is_finished()),
+        Endpoint::Embeddings => looked
+            .data
+            .is_some_and(|data| data.iter().any(|part| part.0)),
     };
-    if parts.is_none_or(|parts| parts.is_empty()) {
+    if !is_answer {
         return Err(invalid("empty"));
     }
     Ok(Answer::Whole {
@@ -142,8 +150,9 @@ struct Whole<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     object: Option<Cow<'a, str>>,
-    choices: Option<Vec<IgnoredAny>>,
-    data: Option<Vec<IgnoredAny>>,
+    #[serde(borrow)]
+    choices: Choices<'a>,
+    data: Option<Vec<Part>>,
 }
 
 /// An error's body, as far as it is worth reading.
@@ -208,7 +217,7 @@ pub(super) async fn begin(
         while let Some(event) = events.pop_front() {
             match read(&event) {
                 Said::Nothing => {
-                    way.comment(event);
+                    way.comment(comments(&event));
                     continue;
                 }
                 Said::Head => {}

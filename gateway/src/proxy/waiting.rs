@@ -13,9 +13,10 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 
 use super::failover::{Found, From, Search};
-use super::pour::{Client, Gone, KEEP_ALIVE, Pace, pipe, pour};
+use super::pour::{Client, Gone, Pace, pipe, pour};
 use super::reading::Answer;
 use super::respond::{head_of_stream, refuse, respond};
+use crate::dialect::sse::KEEP_ALIVE;
 use crate::requests::{End, Record};
 
 /// How many comments of providers may wait for the client.
@@ -91,7 +92,7 @@ async fn begin(found: Found, client: Client, mut record: Record) {
     record.answered_by(call.target());
     let provider = &call.target().provider.settings.name;
     let degraded = found.degraded.map_or("", |_| ", degraded");
-    let comment = Bytes::from(format!(": from {provider}{degraded}\n\n"));
+    let comment = Bytes::from(format!(": from {provider}{degraded}\n"));
     if client.send(comment).await.is_ok() {
         pour(stream, call, client, record).await;
     }

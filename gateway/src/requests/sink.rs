@@ -173,9 +173,21 @@ impl Open {
     }
 }
 
-/// Opens a file to write at its end.
+/// Opens a file to write at its end. A pipe is refused: until somebody reads it, opening it does not end, and whoever reads
+/// slowly holds up the rest.
 pub(super) fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    if is_pipe(path) {
+        let message = "it is a pipe; give a file, or \"stdout\" and pipe that";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     OpenOptions::new().create(true).append(true).open(path)
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(path).is_ok_and(|there| there.file_type().is_fifo())
 }
 
 #[cfg(unix)]

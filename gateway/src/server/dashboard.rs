@@ -3,12 +3,12 @@
 //! The files hold nothing secret. What the page shows it fetches from `/admin`, under the rules that hold there.
 
 use axum::Router;
-use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{StatusCode, header};
 
 use crate::dialect::ApiError;
+use crate::path::Named;
 
 const PAGE: &str = include_str!("../../assets/dashboard.html");
 
@@ -69,7 +69,7 @@ pub(super) fn router() -> Router {
         .method_not_allowed_fallback(async || ApiError::wrong_method())
 }
 
-async fn file(Path(name): Path<String>) -> Response {
+async fn file(Named(name): Named<String>) -> Response {
     match FILES.iter().find(|(file, _, _)| *file == name) {
         Some((_, kind, text)) => answer(kind, text),
         None => {

@@ -88,7 +88,8 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
         });
         // A client that takes nothing for so long is gone.
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(settings.stall_timeout.get()));
+        let stall = gateway.fleet.load().config.server.stall_timeout.get();
+        stream.set_write_timeout(Some(stall));
         let io = TokioIo::new(Box::pin(stream));
         let connection = graceful.watch(http.serve_connection(io, service));
         serving.spawn(async move {
@@ -144,7 +145,11 @@ async fn follow_file(gateway: Arc<Gateway>) {
     };
     let reload = |anew| {
         let gateway = Arc::clone(&gateway);
-        tokio::task::spawn_blocking(move || gateway.reload(anew));
+        async move {
+            let reload = tokio::task::spawn_blocking(move || gateway.reload(anew));
+            // A reload that panicked has said so; the next one is another.
+            let _ = reload.await;
+        }
     };
     watch(&path, reload).await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -17,6 +17,7 @@ use super::dashboard;
 use crate::auth::{self, Door};
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
+use crate::path::Named;
 use crate::{admin, metrics, proxy};
 
 /// How long a browser may remember that it may call `/v1`.
@@ -153,7 +154,7 @@ async fn models(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
 
 async fn model(
     State(gateway): State<Arc<Gateway>>,
-    Path(model): Path<String>,
+    Named(model): Named<String>,
 ) -> Result<Json<Value>, ApiError> {
     if gateway.fleet.load().routes.contains_key(&model) {
         return Ok(Json(described(&gateway, &model)));

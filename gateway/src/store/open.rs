@@ -10,7 +10,7 @@ use super::error::{Fault, StoreError};
 /// Marks the file as this program's: "cuto".
 const APPLICATION: i64 = 0x6375_746f;
 /// The version of the tables; stored in the file.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const TABLES: &str = "
     CREATE TABLE snapshots (
@@ -30,6 +30,8 @@ const TABLES: &str = "
         to_state TEXT NOT NULL,
         cause TEXT NOT NULL,
         reason TEXT,
+        threshold TEXT,
+        label TEXT,
         samples INTEGER NOT NULL,
         failures INTEGER NOT NULL,
         timeouts INTEGER NOT NULL,
@@ -57,8 +59,12 @@ const TABLES: &str = "
     ) STRICT;
 ";
 
-/// What version 2 has more than version 1.
-const SINCE_1: &str = "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;";
+/// What each version has more than the one before it, from version 2 on.
+const SINCE: [&str; 2] = [
+    "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE transitions ADD COLUMN threshold TEXT;
+     ALTER TABLE transitions ADD COLUMN label TEXT;",
+];
 
 /// Opens the file, or makes it, and takes it for this process alone.
 ///
@@ -81,8 +87,12 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<Connection, StoreE
     settle_in(&connection).map_err(fault)?;
     match version(&connection).map_err(fault)? {
         0 => lay_tables(&mut connection, TABLES).map_err(fault)?,
-        1 => lay_tables(&mut connection, SINCE_1).map_err(fault)?,
-        _ => {}
+        VERSION => {}
+        older => {
+            let known = usize::try_from(older - 1).unwrap_or_default();
+            let more = SINCE.get(known..).unwrap_or_default().concat();
+            lay_tables(&mut connection, &more).map_err(fault)?;
+        }
     }
     Ok(connection)
 }

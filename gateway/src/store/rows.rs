@@ -78,8 +78,8 @@ pub(super) fn write(
 ) -> rusqlite::Result<()> {
     let mut insert = transaction.prepare_cached(
         "INSERT OR REPLACE INTO transitions (id, breaker, at_ms, generation, from_state, to_state,
-             cause, reason, samples, failures, timeouts, slow)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             cause, reason, threshold, label, samples, failures, timeouts, slow)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for (_, row) in &batch.transitions {
         insert.execute(params![
@@ -91,6 +91,8 @@ pub(super) fn write(
             row.to,
             row.cause,
             row.reason.as_deref().map(cut),
+            row.threshold,
+            row.label.as_deref().map(cut),
             row.counts.samples,
             row.counts.failures,
             row.counts.timeouts,
@@ -186,7 +188,7 @@ pub(super) fn transitions(
 ) -> rusqlite::Result<Vec<Transition>> {
     let mut query = connection.prepare_cached(
         "SELECT id, breaker, at_ms, generation, from_state, to_state, cause, reason,
-             samples, failures, timeouts, slow
+             threshold, label, samples, failures, timeouts, slow
          FROM transitions WHERE id < ? ORDER BY id DESC LIMIT ?",
     )?;
     let before = before.map_or(i64::MAX, signed);
@@ -200,13 +202,13 @@ pub(super) fn transitions(
             to: row.get(5)?,
             cause: row.get(6)?,
             reason: row.get(7)?,
-            threshold: None,
-            label: None,
+            threshold: row.get(8)?,
+            label: row.get(9)?,
             counts: Counts {
-                samples: row.get(8)?,
-                failures: row.get(9)?,
-                timeouts: row.get(10)?,
-                slow: row.get(11)?,
+                samples: row.get(10)?,
+                failures: row.get(11)?,
+                timeouts: row.get(12)?,
+                slow: row.get(13)?,
             },
         })
     })?;

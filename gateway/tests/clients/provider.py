@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Provider:
     """Answers like an OpenAI-compatible server, or fails as `behaviour` says.
 
-    `behaviour` is "ok", an HTTP status, "cut" (streams end in the middle), "hold" (streams send one piece
+    `behaviour` is "ok", an HTTP status, "cut" (streams end in the middle), "numbered" (events of streams have ids, with comments
+    and events without data between them), "hold" (streams send one piece
     and then nothing until `release` is set), or "hang" (nothing at all until `release` is set).
     """
 
@@ -84,7 +85,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         try:
+            if behaviour == "numbered":
+                self.chunk(b"event: ping\ndata: \n\nid: 7\n")
             self.piece(model, {"role": "assistant", "content": "Hello"})
+            if behaviour == "numbered":
+                self.chunk(b": waiting\n\n")
             if behaviour == "cut":
                 self.close_connection = True
                 return

@@ -139,6 +139,12 @@ def test_a_stream_that_breaks_off_is_an_error_and_a_failure(client, gateway, ups
     gateway.until("a", lambda breaker: breaker["counts"]["failures"] == 1)
 
 
+def test_a_stream_with_numbered_events_and_comments_is_read(client, upstream):
+    upstream.behaviour = "numbered"
+    chunks = client.chat.completions.create(model="chat", messages=MESSAGES, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello there"
+
+
 def test_the_next_provider_answers_when_the_first_fails(gateway_of, upstream, provider_of):
     other = provider_of()
     upstream.behaviour = 500

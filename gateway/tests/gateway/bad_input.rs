@@ -65,6 +65,18 @@ async fn a_body_that_makes_no_sense_is_refused_and_reaches_no_provider() {
 }
 
 #[tokio::test]
+async fn a_path_that_is_no_text_is_refused_as_everything_is() {
+    let (rig, _a) = one(Mood::Well, "").await;
+    for path in ["/v1/models/%ff", "/assets/%ff"] {
+        let answer = rig.get(path).await;
+        assert_eq!(answer.error(), "invalid_path", "{path}");
+    }
+    let path = "/admin/breakers/%ff/close";
+    let answer = rig.post(path, r#"{"reason":"x"}"#).await;
+    assert_eq!(answer.error(), "invalid_path", "{path}");
+}
+
+#[tokio::test]
 async fn another_kind_of_body_is_refused() {
     let (rig, a) = one(Mood::Well, "").await;
     let mut request = rig.request(Method::POST, "/v1/chat/completions", chat("m", false));
@@ -218,7 +230,7 @@ async fn a_provider_that_closes_its_half_or_speaks_no_http_is_a_failure() {
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{\"id\"",
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{\"id\"",
         "SSH-2.0-OpenSSH_9.2\r\n",
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 15\r\n\r\n{\"choices\":[1]}",
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 26\r\n\r\n{\"choices\":[{\"text\":\"x\"}]}",
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -273,7 +285,7 @@ async fn a_request_that_was_sent_is_not_sent_again_behind_the_retries_back() {
                     break;
                 }
                 counting.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n{\"choices\":[1]}";
+                let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{\"choices\":[{\"text\":\"x\"}]}";
                 if turn == 0 {
                     socket.write_all(answer.as_bytes()).await.unwrap();
                 }

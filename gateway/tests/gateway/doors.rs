@@ -258,6 +258,15 @@ async fn any_sign_of_a_proxy_closes_what_is_for_this_machine() {
         "cf-ray",
         "true-client-ip",
         "cdn-loop",
+        "x-forwarded",
+        "forwarded-for",
+        "x-original-forwarded-for",
+        "x-vercel-forwarded-for",
+        "x-original-host",
+        "x-client-ip",
+        "x-azure-clientip",
+        "x-appengine-user-ip",
+        "x-proxyuser-ip",
     ] {
         for path in ["/admin/state", "/", "/metrics", "/v1/models"] {
             let mut request = ask(rig, "GET", path);
@@ -279,12 +288,37 @@ async fn any_sign_of_a_proxy_closes_what_is_for_this_machine() {
     );
     let answer = rig.raw(plain.as_bytes()).await;
     assert!(answer.contains("behind_proxy"), "{answer}");
-    let names = format!(
-        "GET /v1/models HTTP/1.1\r\nhost: {}\r\nhost: evil.example\r\nconnection: close\r\n\r\n",
-        rig.address
+    let here = rig.address;
+    for (head, code) in [
+        (
+            format!("/v1/models HTTP/1.1\r\nhost: {here}\r\nhost: evil.example"),
+            "unknown_host",
+        ),
+        (
+            format!("http://evil.example/v1/models HTTP/1.1\r\nhost: {here}"),
+            "unknown_host",
+        ),
+        (
+            format!("http://{here}/v1/models HTTP/1.1\r\nhost: evil.example"),
+            "unknown_host",
+        ),
+        (
+            format!(
+                "/v1/models HTTP/1.1\r\nhost: {here}\r\norigin: http://{here}\r\norigin: http://evil.example"
+            ),
+            "other_origin",
+        ),
+    ] {
+        let answer = rig
+            .raw(format!("GET {head}\r\nconnection: close\r\n\r\n").as_bytes())
+            .await;
+        assert!(answer.contains(code), "{head}: {answer}");
+    }
+    let to_us = format!(
+        "GET http://{here}/v1/models HTTP/1.1\r\nhost: {here}\r\nconnection: close\r\n\r\n"
     );
-    let answer = rig.raw(names.as_bytes()).await;
-    assert!(answer.contains("unknown_host"), "{answer}");
+    let answer = rig.raw(to_us.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[tokio::test]

@@ -214,6 +214,51 @@ fn wholes() -> Vec<Row> {
             F,
             Next,
         ),
+        row(
+            "nothing in the choice",
+            Script::json(200, r#"{"choices":[{"index":0,"message":{"role":"assistant","content":""}}]}"#),
+            invalid,
+            F,
+            Next,
+        ),
+        row(
+            "no choice in the choices",
+            Script::json(200, r#"{"choices":[null,{}]}"#),
+            invalid,
+            F,
+            Next,
+        ),
+        row(
+            "a choice that failed",
+            Script::json(
+                200,
+                r#"{"choices":[{"message":{"content":""},"finish_reason":"error","error":{"code":502,"message":"no"}}]}"#,
+            ),
+            Status(502, "provider_error"),
+            F,
+            Next,
+        ),
+        row(
+            "calls a tool",
+            Script::json(200, r#"{"choices":[{"message":{"content":null,"tool_calls":[{"id":"Hello"}]}}]}"#),
+            All,
+            S,
+            Ends,
+        ),
+        row(
+            "thinks only",
+            Script::json(200, r#"{"choices":[{"message":{"content":null,"reasoning_content":"Hello"}}]}"#),
+            All,
+            S,
+            Ends,
+        ),
+        row(
+            "filtered",
+            Script::json(200, r#"{"id":"Hello","choices":[{"message":{"content":null},"finish_reason":"content_filter"}]}"#),
+            All,
+            S,
+            Ends,
+        ),
         row("no JSON", Script::json(200, "{"), invalid, F, Next),
         row(
             "broken off",
@@ -237,6 +282,11 @@ fn streams() -> Vec<Row> {
     let event = |data: &str| format!("data: {data}\n\n");
     let (long, trouble, key) = (event(LONG), event(TROUBLE), event(KEY));
     let junk = "data: {\"id\n\n";
+    let failed = event(
+        r#"{"choices":[{"delta":{"content":""},"finish_reason":"error","error":{"code":502}}]}"#,
+    );
+    let no_reason = event(r#"{"choices":[{"delta":{"content":"Hello"},"finish_reason":""}]}"#);
+    let mark = format!("\u{feff}{HELLO}");
     let stream = |events: &[&str]| Script::stream(events).end();
     let invalid = Status(502, "invalid_provider_answer");
     let ill = Status(502, "provider_error");
@@ -244,6 +294,35 @@ fn streams() -> Vec<Row> {
     rows.extend([
         row("good", Script::streaming(), All, S, Ends),
         row("good, no head", stream(&[HELLO, DONE]), All, S, Ends),
+        row("good, marked", stream(&[&mark, DONE]), All, S, Ends),
+        row(
+            "good, events without data",
+            stream(&["data\n\n", HELLO, "id: 1\n\n", STOP, DONE]),
+            All,
+            S,
+            Ends,
+        ),
+        row(
+            "first: a choice that failed",
+            stream(&[&failed]),
+            ill,
+            F,
+            Next,
+        ),
+        row(
+            "content: a choice that failed",
+            stream(&[HELLO, &failed, DONE]),
+            Raised("provider_error"),
+            F,
+            Ends,
+        ),
+        row(
+            "content: an empty reason, clean end",
+            stream(&[&no_reason]),
+            Raised("provider_unreachable"),
+            F,
+            Ends,
+        ),
         row("finished, no end", stream(&[HELLO, STOP]), All, S, Ends),
         row(
             "first: request at fault",

@@ -83,7 +83,8 @@ fn a_transition_is_stored_with_all_it_says() {
     let file = File::new();
     let (store, _) = file.open();
     let (breaker, _recorder) = followed(&store, "a", None);
-    settle(&breaker, Outcome::Timeout);
+    let report = Report::from(Outcome::Timeout).label("total limit passed");
+    breaker.allow().unwrap().done(report);
     breaker.disable("maintenance");
     let rows = store.transitions(10, None).unwrap();
     let [disabled, opened] = rows.as_slice() else {
@@ -91,6 +92,8 @@ fn a_transition_is_stored_with_all_it_says() {
     };
     assert_eq!(opened.cause, "failure ratio reached");
     assert_eq!((opened.counts.samples, opened.counts.timeouts), (1, 1));
+    assert_eq!(opened.threshold.as_deref(), Some("a share of 0.5"));
+    assert_eq!(opened.label.as_deref(), Some("total limit passed"));
     assert_eq!(disabled.from, "open");
     assert_eq!(disabled.to, "disabled");
     assert_eq!(disabled.reason.as_deref(), Some("maintenance"));
@@ -187,4 +190,70 @@ fn the_last_transitions_are_there_at_the_start() {
         .map(|t| t.reason.as_deref())
         .collect();
     assert_eq!(reasons, [Some("first"), Some("second")]);
+}
+
+/// Tables as version 1 had them, with a row in each.
+const FIRST_TABLES: &str = "
+    CREATE TABLE snapshots (breaker TEXT PRIMARY KEY, saved_ms INTEGER NOT NULL, generation INTEGER NOT NULL,
+        state TEXT NOT NULL, format INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+    CREATE TABLE transitions (id INTEGER PRIMARY KEY, breaker TEXT NOT NULL, at_ms INTEGER NOT NULL,
+        generation INTEGER NOT NULL, from_state TEXT NOT NULL, to_state TEXT NOT NULL, cause TEXT NOT NULL, reason TEXT,
+        samples INTEGER NOT NULL, failures INTEGER NOT NULL, timeouts INTEGER NOT NULL, slow INTEGER NOT NULL) STRICT;
+    CREATE TABLE probes (id INTEGER PRIMARY KEY, breaker TEXT NOT NULL, at_ms INTEGER NOT NULL,
+        took_ms INTEGER NOT NULL, error TEXT, counted INTEGER NOT NULL) STRICT;
+    CREATE TABLE totals (breaker TEXT PRIMARY KEY, saved_ms INTEGER NOT NULL, calls INTEGER NOT NULL,
+        successes INTEGER NOT NULL, failures INTEGER NOT NULL, timeouts INTEGER NOT NULL, ignored INTEGER NOT NULL,
+        rejected INTEGER NOT NULL, retries INTEGER NOT NULL) STRICT;
+    INSERT INTO transitions VALUES (7, 'a', 4102444800000, 1, 'closed', 'open', 'failure ratio reached', 'x', 9, 8, 7, 6);
+    INSERT INTO probes VALUES (3, 'a', 4102444800000, 12, 'HTTP 500', 1);
+    INSERT INTO totals VALUES ('a', 4102444800000, 10, 1, 2, 3, 4, 5, 6);
+    PRAGMA application_id = 0x6375746f;
+    PRAGMA user_version = 1;
+";
+
+/// What version 2 added.
+const SECOND_TABLES: &str =
+    "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0; PRAGMA user_version = 2;";
+
+#[test]
+fn a_file_of_an_earlier_version_is_lifted_and_loses_nothing() {
+    for since in ["", SECOND_TABLES] {
+        let file = File::new();
+        // A snapshot as this program writes it; its form has not changed since.
+        let made = File::new();
+        let (store, _) = made.open();
+        let (breaker, _recorder) = followed(&store, "a", None);
+        settle(&breaker, Outcome::Failure);
+        store.close();
+        let snapshot = made
+            .raw()
+            .query_row("SELECT body FROM snapshots", [], |row| {
+                row.get::<_, String>(0)
+            });
+        let raw = file.raw();
+        raw.execute_batch(FIRST_TABLES).unwrap();
+        raw.execute_batch(since).unwrap();
+        let insert = "INSERT INTO snapshots VALUES ('a', 4102444800000, 1, 'open', 1, ?)";
+        raw.execute(insert, [snapshot.unwrap()]).unwrap();
+        drop(raw);
+
+        // The second start finds the file as the first has left it.
+        for _ in 0..2 {
+            let (store, saved) = file.open();
+            assert_eq!(saved.snapshots["a"].state, State::Open);
+            assert_eq!(saved.unreadable, []);
+            let totals = &saved.totals["a"];
+            assert_eq!((totals.calls, totals.retries, totals.answered), (10, 6, 0));
+            let transition = &store.transitions(10, None).unwrap()[0];
+            assert_eq!((transition.id, transition.counts.slow), (7, 6));
+            assert_eq!(transition.reason.as_deref(), Some("x"));
+            assert_eq!((&transition.threshold, &transition.label), (&None, &None));
+            assert_eq!(store.probes(10).unwrap()[0].took_ms, 12);
+        }
+        assert_eq!(
+            file.raw()
+                .pragma_query_value(None, "user_version", |row| row.get(0)),
+            Ok(3)
+        );
+    }
 }
