@@ -33,7 +33,7 @@ impl Gateway {
             self.requests.log.reopen();
         }
         let changing = self.changing();
-        let result = File::read(path).and_then(|file| {
+        let result = File::read_again(path).and_then(|file| {
             if !anew && file.version == self.fleet.load().version {
                 return Ok(None);
             }

@@ -34,6 +34,23 @@ impl File {
         Self::parse(text)
     }
 
+    /// Reads and checks a file that was read before. Of what is no file, like a pipe, nothing is read: nobody can say when that
+    /// would end.
+    ///
+    /// # Errors
+    ///
+    /// A [`Problem`] with the line and the field.
+    pub(crate) fn read_again(path: &Path) -> Result<Self, Problem> {
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(Problem {
+                line: None,
+                field: String::new(),
+                message: format!("{} is no file any more", path.display()),
+            });
+        }
+        Self::read(path)
+    }
+
     /// Checks a text.
     ///
     /// # Errors

@@ -168,3 +168,22 @@ async fn what_only_a_restart_puts_in_force_is_said() {
     assert!(world.takes(&world.text));
     assert_eq!(state().await["needs_restart"], serde_json::json!([]));
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_in_the_place_of_the_file_changes_nothing_and_holds_nobody() {
+    let world = World::new().await;
+    std::fs::remove_file(world.file.path()).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(world.file.path())
+        .status();
+    assert!(made.unwrap().success());
+    // Nobody writes to it: to read it would never end.
+    world.rig.gateway.reload(true);
+    assert!(
+        world.problem().contains("is no file any more"),
+        "{}",
+        world.problem()
+    );
+    world.is_as_it_was().await;
+}
