@@ -9,8 +9,8 @@ use std::panic;
 use std::time::Duration;
 
 use cutout::{
-    Cause, Config, Counts, Interrupted, Label, ManualClock, OpenWait, Outcome, Overdue, Report,
-    Sample, SlowRule, Snapshot, State, Window,
+    Cause, Config, Counts, Cusum, HeldScore, Interrupted, Label, ManualClock, OpenWait, Outcome,
+    Overdue, Report, Sample, Score, Scores, SlowRule, Snapshot, State, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRunner};
@@ -57,6 +57,8 @@ const EXPECTED: &[&str] = &[
     "FailureRatio",
     "TimeoutRatio",
     "SlowRatio",
+    "FailureScore",
+    "SlowScore",
     "ProbeFailed",
     "ProbeTimedOut",
     "ProbeSlow",
@@ -166,6 +168,8 @@ enum Forgery {
     Counts(Counts),
     Age(Duration),
     State(State),
+    /// Change the scores, and the run of failures beside them; what comes out may be impossible.
+    Scores(HeldScore, HeldScore, u32),
 }
 
 /// Runs a program and tells what was seen on the way.
@@ -284,7 +288,14 @@ impl Change {
         match self {
             Self::Nothing => {}
             Self::All(other) => config = other,
-            Self::Window(window) => config.window = window,
+            Self::Window(window) => {
+                config.window = window;
+                if let Window::Cusum(_) = window {
+                    (config.failure_ratio, config.timeout_ratio) = (None, None);
+                    config.slow = None;
+                    (config.min_calls, config.failures) = (None, None);
+                }
+            }
             Self::MinCalls(calls) => config.min_calls = Some(calls),
             Self::FailureRatio(ratio) => config.failure_ratio = ratio,
             Self::Slow(rule) => config.slow = rule,
@@ -325,6 +336,10 @@ impl Forgery {
                 }
             }
             Self::State(state) => snapshot.state = state,
+            Self::Scores(failures, slow, run) => {
+                snapshot.scores = Scores { failures, slow };
+                snapshot.failures_in_a_row = run;
+            }
         }
         snapshot
     }
@@ -488,6 +503,14 @@ fn rules() -> impl Strategy<Value = Config> {
                 let [any_calls, run, failures] =
                     up_to_size.map(|index| 1 + index.index(size as usize) as u32);
                 let has = |rule: u8| rules & rule != 0;
+                if let Window::Cusum(cusum) = window {
+                    let is_timed = cusum.slow.is_some();
+                    return Config::cusum(cusum).with(|config| {
+                        config.overdue =
+                            overdue.filter(|overdue| *overdue != Overdue::Slow || is_timed);
+                        config.consecutive_failures = has(8).then_some(run);
+                    });
+                }
                 Config::default().with(|config| {
                     config.window = window;
                     config.min_calls = match min_calls {
@@ -527,8 +550,48 @@ fn window() -> BoxedStrategy<Window> {
     prop_oneof![
         2 => size.prop_map(Window::count),
         1 => (length, buckets).prop_map(|(length, buckets)| Window::time(length, buckets)),
+        1 => cusum().prop_map(Window::Cusum),
     ]
     .boxed()
+}
+
+/// Scores that a program of some outcomes takes to their limits, and times that it can wait for.
+fn cusum() -> BoxedStrategy<Cusum> {
+    let score = || {
+        (1u16..=12, 1u16..=4, 0u16..=30).prop_map(|(bad, good, more)| Score {
+            bad,
+            good,
+            limit: bad + more,
+        })
+    };
+    let limit = prop_oneof![3 => Just(SLOW), 1 => positive_duration()];
+    let slow = (limit, score());
+    let lasting = prop_oneof![
+        3 => Just(0u64),
+        3 => Just(500),
+        1 => 1u64..=20_000,
+    ];
+    let age = prop::option::of(prop_oneof![
+        1 => Just(1u64),
+        3 => 1u64..=20_000,
+        1 => Just(60_000),
+    ]);
+    let head_start = prop::sample::select(vec![0, 0, 50, 99]);
+    (1u8..4, score(), slow, lasting, age, head_start)
+        .prop_map(|(which, score, (limit, slow), lasting, age, head_start)| {
+            let mut cusum = Cusum::of_failures(score)
+                .lasting(Duration::from_millis(lasting))
+                .max_age(age.map(|more| Duration::from_millis(lasting + more)))
+                .head_start_percent(head_start);
+            if which & 1 == 0 {
+                cusum.failures = None;
+            }
+            if which & 2 != 0 {
+                cusum = cusum.and_slow(limit, slow);
+            }
+            cusum
+        })
+        .boxed()
 }
 
 fn ratio() -> impl Strategy<Value = f64> {
@@ -596,6 +659,16 @@ fn change() -> BoxedStrategy<Change> {
     .boxed()
 }
 
+fn held() -> impl Strategy<Value = HeldScore> {
+    let value = prop_oneof![6 => 0u32..40, 1 => Just(70_000)];
+    let age = || prop::option::of(duration());
+    (value, age(), age()).prop_map(|(value, above_zero, raised)| HeldScore {
+        value,
+        above_zero,
+        raised,
+    })
+}
+
 fn forgery() -> BoxedStrategy<Forgery> {
     let cause = prop::sample::select(vec![
         Cause::TimeoutRatio,
@@ -644,6 +717,7 @@ fn forgery() -> BoxedStrategy<Forgery> {
         1 => counts.prop_map(Forgery::Counts),
         1 => duration().prop_map(Forgery::Age),
         2 => state.prop_map(Forgery::State),
+        2 => (held(), held(), 0u32..300).prop_map(|(failures, slow, run)| Forgery::Scores(failures, slow, run)),
     ]
     .boxed()
 }

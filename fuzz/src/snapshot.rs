@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use cutout::{
-    Bucket, Cause, Counts, Evidence, Interrupted, ManualClock, Sample, Snapshot, State, Window,
+    Bucket, Cause, Counts, Evidence, HeldScore, Interrupted, ManualClock, Sample, Scores, Snapshot,
+    State, Window,
 };
 
 use super::lockstep::Lockstep;
@@ -42,7 +43,7 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         State::Disabled,
         State::ObserveOnly,
     ];
-    const CAUSES: [Cause; 13] = [
+    const CAUSES: [Cause; 15] = [
         Cause::ConsecutiveFailures,
         Cause::FailureRatio,
         Cause::TimeoutRatio,
@@ -56,6 +57,8 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         Cause::LeaseLost,
         Cause::Operator,
         Cause::Reconfigured,
+        Cause::FailureScore,
+        Cause::SlowScore,
     ];
     let state = *input.choose(&STATES)?;
     let cause = *input.choose(&CAUSES)?;
@@ -101,6 +104,21 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
             }),
             false => None,
         },
+        scores: match input.arbitrary()? {
+            true => Scores {
+                failures: held(input)?,
+                slow: held(input)?,
+            },
+            false => Scores::default(),
+        },
+    })
+}
+
+fn held(input: &mut Unstructured<'_>) -> Result<HeldScore> {
+    Ok(HeldScore {
+        value: values::number(input)?,
+        above_zero: values::optional_duration(input)?,
+        raised: values::optional_duration(input)?,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Config, OpenWait, Outcome, Overdue, Report, SlowRule, Window};
+use cutout::{Config, Cusum, OpenWait, Outcome, Overdue, Report, Score, SlowRule, Window};
 
 /// A number, most often a small one.
 pub(crate) fn number(input: &mut Unstructured<'_>) -> Result<u32> {
@@ -111,6 +111,10 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
     let failures = option(input, number)?;
     let abandoned_after = option(input, duration)?;
     let says_min_calls = input.ratio(7, 8)?;
+    let window = match input.arbitrary()? {
+        true => Window::Cusum(cusum(input)?),
+        false => window,
+    };
     Ok(config.with(|config| {
         config.window = window;
         config.overdue = overdue;
@@ -118,6 +122,57 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         config.abandoned_after = abandoned_after;
         config.min_calls = config.min_calls.filter(|_| says_min_calls);
     }))
+}
+
+fn score(input: &mut Unstructured<'_>) -> Result<Score> {
+    Ok(Score {
+        bad: number(input)? as u16,
+        good: number(input)? as u16,
+        limit: number(input)? as u16,
+    })
+}
+
+fn cusum(input: &mut Unstructured<'_>) -> Result<Cusum> {
+    let mut cusum = Cusum::of_failures(score(input)?)
+        .lasting(duration(input)?)
+        .max_age(optional_duration(input)?)
+        .head_start_percent(number(input)?);
+    if input.arbitrary()? {
+        cusum = cusum.and_slow(duration(input)?, score(input)?);
+        if input.arbitrary()? {
+            cusum.failures = None;
+        }
+    }
+    Ok(cusum)
+}
+
+/// The same with what is illegal in it replaced.
+fn legal_cusum(cusum: Cusum) -> Cusum {
+    let legal = |score: Score| {
+        let bad = score.bad.clamp(1, Score::MAX_LIMIT);
+        Score {
+            bad,
+            good: score.good.clamp(1, Score::MAX_LIMIT),
+            limit: score.limit.clamp(bad, Score::MAX_LIMIT),
+        }
+    };
+    let millis = |duration: Duration, least: u64, most: Duration| {
+        let millis = u64::try_from(duration.min(most).as_millis()).unwrap_or(0);
+        Duration::from_millis(millis.max(least))
+    };
+    let lasting = millis(cusum.lasting, 0, Cusum::MAX_LASTING);
+    let least = lasting.as_millis() as u64 + 1;
+    let age = cusum.max_age.map(|age| millis(age, least, Cusum::MAX_AGE));
+    let mut cusum = cusum
+        .lasting(lasting)
+        .max_age(age)
+        .head_start_percent(cusum.head_start_percent % 100);
+    cusum.failures = cusum.failures.map(legal);
+    if let Some(slow) = &mut cusum.slow {
+        slow.limit = slow.limit.max(Duration::from_nanos(1));
+        slow.score = legal(slow.score);
+    }
+    cusum
 }
 
 /// A config with what is illegal in it replaced.
@@ -130,6 +185,7 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
             buckets.clamp(1, Window::MAX_BUCKETS),
         ),
         Window::Count(size) => Window::count(size.clamp(1, Window::MAX_COUNT)),
+        Window::Cusum(cusum) => Window::Cusum(legal_cusum(cusum)),
         other => unreachable!("no {other:?} was made"),
     };
     let size = match config.window {
@@ -143,14 +199,25 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
     config.failure_ratio = config.failure_ratio.filter(|&ratio| legal(ratio));
     config.timeout_ratio = config.timeout_ratio.filter(|&ratio| legal(ratio));
     config.slow = config.slow.filter(|rule| legal(rule.ratio));
+    let mut has_slow = config.slow.is_some();
+    let mut most_in_a_row = size;
+    if let Window::Cusum(cusum) = config.window {
+        (config.failure_ratio, config.timeout_ratio) = (None, None);
+        (config.slow, config.min_calls, config.failures) = (None, None, None);
+        has_slow = cusum.slow.is_some();
+        most_in_a_row = Cusum::MAX_CONSECUTIVE;
+    }
     if let Some(rule) = &mut config.slow {
         rule.limit = rule.limit.max(LEAST);
     }
     config.overdue = match config.overdue {
         Some(Overdue::Timeout(limit)) => Some(Overdue::Timeout(limit.max(LEAST))),
-        other => other.filter(|_| config.slow.is_some()),
+        other => other.filter(|_| has_slow),
     };
-    let run = config.consecutive_failures.unwrap_or(1).clamp(1, size);
+    let run = config
+        .consecutive_failures
+        .unwrap_or(1)
+        .clamp(1, most_in_a_row);
     let no_ratio = config.failure_ratio.is_none() && config.timeout_ratio.is_none();
     config.consecutive_failures =
         (config.consecutive_failures.is_some() || no_ratio && config.slow.is_none()).then_some(run);

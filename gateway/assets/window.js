@@ -1,5 +1,5 @@
 // Draws what a breaker's window holds: each outcome of a count window, oldest
-// first, or a bar for each bucket of a time window.
+// first, a bar for each bucket of a time window, or a bar for each score.
 
 import { mark } from "./dom.js";
 import { duration } from "./text.js";
@@ -24,6 +24,10 @@ export function canvas() {
 /** Draws the window of a breaker's state. */
 export function draw(svg, { window, counts }) {
   const paths = Object.fromEntries(KINDS.map((kind) => [kind, ""]));
+  if (window.failures !== undefined) {
+    drawScores(svg, window, paths);
+    return;
+  }
   const isTimed = window.buckets !== undefined;
   const [width, height] = isTimed ? drawBuckets(window, paths) : drawOutcomes(window, paths);
   mark(svg, "viewBox", `0 0 ${width} ${height}`);
@@ -36,6 +40,22 @@ export function draw(svg, { window, counts }) {
     : `${counts.samples} of ${window.size} outcomes`;
   mark(svg, "aria-label", `Window: ${held}, ${counts.failures} failures, ` +
     `${counts.timeouts} of them timeouts, ${counts.slow} slow`);
+}
+
+/** A bar for each score, as far as it is from its limit. */
+function drawScores(svg, { failures, slow }, paths) {
+  const scores = [["failure", failures], ["slow", slow]].filter(([, level]) => level !== null);
+  const told = [];
+  scores.forEach(([kind, { score, limit }], row) => {
+    const bottom = (row + 1) * 10;
+    paths.space += `M0 ${bottom - 1}v-8h100v8z`;
+    paths[kind] += `M0 ${bottom - 1}v-8h${(score / limit) * 100}v8z`;
+    told.push(`the score on ${kind === "slow" ? "slow calls" : "failures"} is ${score} of ${limit}`);
+  });
+  mark(svg, "viewBox", `0 0 100 ${scores.length * 10}`);
+  svg.style.height = "1.8rem";
+  for (const path of svg.children) mark(path, "d", paths[path.getAttribute("class")]);
+  mark(svg, "aria-label", `Window: ${told.join(", ")}`);
 }
 
 function drawOutcomes({ size, outcomes }, paths) {

@@ -20,6 +20,7 @@ mod lease;
 mod overdue;
 mod reconfigure;
 mod resume;
+mod score;
 mod settle;
 mod snapshot;
 mod stale;

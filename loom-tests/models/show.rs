@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::cutout::{
-    Bucket, Counts, Event, Evidence, Outcome, Rejected, Sample, Snapshot, State, Window,
+    Bucket, Counts, Event, Evidence, HeldScore, Outcome, Rejected, Sample, Scores, Snapshot, State,
+    Window,
 };
 
 pub(crate) fn permit(probe: bool, generation: u32) -> String {
@@ -42,6 +43,12 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
             let samples: Vec<_> = snapshot.samples.iter().map(sample).collect();
             write!(text, " [{}]/{size}", samples.join(" "))
         }
+        Window::Cusum(_) => {
+            let run = snapshot.failures_in_a_row;
+            let Scores { failures, slow } = snapshot.scores;
+            let (failures, slow) = (score(&failures), score(&slow));
+            write!(text, " failures {failures} slow {slow} {run} in a row")
+        }
         _ => {
             let buckets: Vec<_> = snapshot.buckets.iter().map(bucket).collect();
             let run = snapshot.failures_in_a_row;
@@ -62,6 +69,15 @@ pub(crate) fn evidence(evidence: &Evidence) -> String {
         return "none".to_owned();
     }
     told.join(" and ")
+}
+
+/// `20 for 10s raised 0ns ago`, by the ages.
+fn score(score: &HeldScore) -> String {
+    let age = |age: Option<_>| {
+        age.map_or_else(String::new, |age: std::time::Duration| format!("{age:?}"))
+    };
+    let (since, raised) = (age(score.above_zero), age(score.raised));
+    format!("{} for {since} raised {raised} ago", score.value)
 }
 
 /// `2f 1t 0~ of 4 at 10s`, by the age.

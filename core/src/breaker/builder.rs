@@ -52,6 +52,8 @@ use crate::engine::word::{AtomicWord, Word};
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder<C = SystemClock> {
     config: Config,
+    /// Whether the ratio of failures is what the caller said, not the default.
+    says_ratio: bool,
     name: String,
     listeners: Vec<Listener>,
     slot_listeners: Vec<SlotListener>,
@@ -85,6 +87,7 @@ impl<C: Clock> Builder<C> {
     pub fn new(clock: C) -> Self {
         Self {
             config: Config::default(),
+            says_ratio: false,
             name: String::new(),
             listeners: Vec::new(),
             slot_listeners: Vec::new(),
@@ -101,6 +104,7 @@ impl<C: Clock> Builder<C> {
     pub fn clock<D: Clock>(self, clock: D) -> Builder<D> {
         Builder {
             config: self.config,
+            says_ratio: self.says_ratio,
             name: self.name,
             listeners: self.listeners,
             slot_listeners: self.slot_listeners,
@@ -122,10 +126,12 @@ impl<C: Clock> Builder<C> {
     /// Replaces all config fields.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self.says_ratio = true;
         self
     }
 
-    /// Sets [`Config::window`].
+    /// Sets [`Config::window`]. With a window of scores the default of
+    /// [`failure_ratio`](Self::failure_ratio) is none.
     pub fn window(mut self, window: Window) -> Self {
         self.config.window = window;
         self
@@ -140,6 +146,7 @@ impl<C: Clock> Builder<C> {
     /// Sets [`Config::failure_ratio`]; `None` for no such rule.
     pub fn failure_ratio(mut self, ratio: impl Into<Option<f64>>) -> Self {
         self.config.failure_ratio = ratio.into();
+        self.says_ratio = true;
         self
     }
 
@@ -363,7 +370,10 @@ impl<C: Clock> Builder<C> {
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first illegal field.
-    pub fn build(self) -> Result<Breaker<C>, ConfigError> {
+    pub fn build(mut self) -> Result<Breaker<C>, ConfigError> {
+        if !self.says_ratio {
+            self.config.failure_ratio = self.config.default_failure_ratio();
+        }
         self.config.validate()?;
         let config = &self.config;
         let near = near_words();

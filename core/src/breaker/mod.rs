@@ -43,7 +43,7 @@ use crate::contract::event::Event;
 use crate::contract::evidence::Threshold;
 use crate::contract::label::Label;
 use crate::contract::outcome::{Counts, Sample};
-use crate::contract::snapshot::{Interrupted, Snapshot};
+use crate::contract::snapshot::{Interrupted, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::contract::totals::Totals;
 use crate::engine::Engine;
@@ -253,7 +253,8 @@ impl<C: Clock> Breaker<C> {
         let now = Reading::new(self);
         loop {
             let word = self.engine.word.load();
-            let by_samples = word.is_recording() && !word.is_by_time();
+            let by_samples =
+                word.is_recording() && !word.is_by_time() && !self.engine.is_by_score(word);
             let samples = if by_samples {
                 // They are what the window held at one moment of this generation.
                 self.engine.samples(word)
@@ -285,6 +286,7 @@ impl<C: Clock> Breaker<C> {
             samples,
             buckets: Vec::new(),
             failures_in_a_row: 0,
+            scores: Scores::default(),
             taken: self.clock.unix_time(),
         };
         match word.state() {
@@ -293,6 +295,10 @@ impl<C: Clock> Breaker<C> {
                 let timeline = self.engine.timeline();
                 snapshot.buckets = timeline.buckets(side, generation, now.get());
                 snapshot.failures_in_a_row = word.run();
+            }
+            State::Closed | State::ObserveOnly if self.engine.is_by_score(word) => {
+                snapshot.scores = self.engine.scores(word, now.get());
+                snapshot.failures_in_a_row = word.standing().run;
             }
             State::Closed | State::ObserveOnly | State::Disabled => {}
             State::Open | State::ForcedOpen => {

@@ -300,7 +300,13 @@ impl<C: Clock> Breaker<C> {
             }
             return Some(self.judge_by_time(word, outcomes, ended));
         }
-        match self.engine.record(word, kind) {
+        let recording = if self.engine.is_by_score(word) {
+            let now = || ended.now.get();
+            self.engine.record_in_scores(word, kind, now)
+        } else {
+            self.engine.record(word, kind)
+        };
+        match recording {
             Recording::Done => Some(Settled::Recorded),
             Recording::Moved => None,
             Recording::Matches(cause, counts) => self.matches(word, cause, counts, ended),
@@ -369,7 +375,11 @@ impl<C: Clock> Breaker<C> {
             });
             return self.free_slot(word, counted, Settled::Recorded);
         }
-        let to = word.to_closed(terms.recorder());
+        let recorder = terms.recorder();
+        let mut to = word.to_closed(recorder);
+        if recorder.by_score {
+            to = to.with_standing(terms.head_start());
+        }
         self.engine.begin(word, to).then(|| {
             let now = ended.now;
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);

@@ -5,8 +5,10 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::contract::clock::saturating_nanos;
+use crate::contract::cusum::Cusum;
 use crate::contract::error::ConfigError;
 use crate::contract::outcome::{Outcome, Sample};
+use crate::contract::score::Score;
 
 /// What the ratios are computed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +24,13 @@ pub enum Window {
         /// one bucket at a time.
         buckets: u32,
     },
+    /// No outcomes but a score of them, which bad ones raise and good ones lower.
+    ///
+    /// Ratios are not judged then: [`failure_ratio`](Config::failure_ratio),
+    /// [`timeout_ratio`](Config::timeout_ratio) and [`slow`](Config::slow) must be none, and
+    /// [`min_calls`](Config::min_calls) says nothing. [`consecutive_failures`](Config::consecutive_failures) may
+    /// stand beside. [`Config::cusum`] makes such a config.
+    Cusum(Cusum),
 }
 
 impl Window {
@@ -51,10 +60,24 @@ impl Window {
         Self::Time { length, buckets }
     }
 
+    /// A window that keeps a score of failures and timeouts.
+    pub const fn cusum(score: Score) -> Self {
+        Self::Cusum(Cusum::of_failures(score))
+    }
+
+    /// The scores, if they are what it keeps.
+    pub(crate) const fn scores(self) -> Option<Cusum> {
+        match self {
+            Self::Cusum(cusum) => Some(cusum),
+            Self::Count(_) | Self::Time { .. } => None,
+        }
+    }
+
     /// The window as it is kept: a length above 584 years is that long.
     pub(crate) fn kept(self) -> Self {
         match self {
             Self::Count(_) => self,
+            Self::Cusum(cusum) => Self::Cusum(cusum.kept()),
             Self::Time { length, buckets } => Self::Time {
                 length: Duration::from_nanos(saturating_nanos(length)),
                 buckets,
@@ -171,8 +194,8 @@ impl OpenWait {
 ///
 /// | field | default | legal |
 /// | --- | --- | --- |
-/// | `window` | count 20 | count 1 to 4096; time 10 ms or more, in 1 to 60 buckets |
-/// | `min_calls` | 10, at most the window's size | 1 to the window's size; 1 to 16,777,215 for a time window |
+/// | `window` | count 20 | count 1 to 4096; time 10 ms or more, in 1 to 60 buckets; scores as in [`Cusum`] |
+/// | `min_calls` | 10, at most the window's size | 1 to the window's size; 1 to 16,777,215 for a time window; none beside scores |
 /// | `failure_ratio` | 0.5 | above 0, at most 1; or none |
 /// | `timeout_ratio` | none | as above |
 /// | `slow` | none | limit above zero, ratio as above |
@@ -371,14 +394,44 @@ impl Config {
         }
     }
 
+    /// By scores in the place of ratios: the defaults, with such a window and no ratio.
+    pub const fn cusum(cusum: Cusum) -> Self {
+        Self {
+            window: Window::Cusum(cusum),
+            failure_ratio: None,
+            ..Self::DEFAULT
+        }
+    }
+
+    /// The failure ratio of who says none: beside scores there is none.
+    pub(crate) fn default_failure_ratio(&self) -> Option<f64> {
+        Self::DEFAULT
+            .failure_ratio
+            .filter(|_| self.window.scores().is_none())
+    }
+
+    /// From how long on a call is slow, if anything asks for it.
+    pub(crate) const fn slow_limit(&self) -> Option<Duration> {
+        match (self.window, self.slow) {
+            (
+                Window::Cusum(Cusum {
+                    slow: Some(slow), ..
+                }),
+                _,
+            ) => Some(slow.limit),
+            (Window::Count(_) | Window::Time { .. }, Some(rule)) => Some(rule.limit),
+            _ => None,
+        }
+    }
+
     /// Whether a call's start must be known.
     pub(crate) const fn is_timed(&self) -> bool {
-        self.slow.is_some() || self.overdue.is_some() || self.abandoned_after.is_some()
+        self.slow_limit().is_some() || self.overdue.is_some() || self.abandoned_after.is_some()
     }
 
     /// The shortest time in nanoseconds that a call's duration is judged by.
     pub(crate) fn shortest_limit(&self) -> Option<u64> {
-        let slow = self.slow.map(|rule| saturating_nanos(rule.limit));
+        let slow = self.slow_limit().map(saturating_nanos);
         let abandoned = self.abandoned_after.map(saturating_nanos);
         [slow, self.overdue_after(), abandoned]
             .into_iter()
@@ -389,7 +442,7 @@ impl Config {
     /// After how many nanoseconds a call in flight is overdue.
     pub(crate) fn overdue_after(&self) -> Option<u64> {
         match self.overdue? {
-            Overdue::Slow => self.slow.map(|rule| saturating_nanos(rule.limit)),
+            Overdue::Slow => self.slow_limit().map(saturating_nanos),
             Overdue::Timeout(limit) => Some(saturating_nanos(limit)),
         }
     }
@@ -404,8 +457,8 @@ impl Config {
             Overdue::Timeout(limit) => Sample {
                 outcome: Outcome::Timeout,
                 slow: self
-                    .slow
-                    .is_some_and(|rule| saturating_nanos(rule.limit) <= saturating_nanos(limit)),
+                    .slow_limit()
+                    .is_some_and(|slow| saturating_nanos(slow) <= saturating_nanos(limit)),
             },
         })
     }
@@ -418,7 +471,7 @@ impl Config {
     /// what is legal.
     pub fn validate(&self) -> Result<(), ConfigError> {
         const RATIO: &str = "finite, above 0 and at most 1";
-        let (most, most_calls, most_failures) = match self.window {
+        let (most, most_in_a_row, calls, failures) = match self.window {
             Window::Count(size) => {
                 check(
                     (1..=Window::MAX_COUNT).contains(&size),
@@ -427,6 +480,7 @@ impl Config {
                     "a count of 1 to 4096",
                 )?;
                 (
+                    size,
                     size,
                     "1 to the window's size",
                     "1 to the window's size, or none",
@@ -446,14 +500,35 @@ impl Config {
                     buckets,
                     "1 to 60",
                 )?;
-                (Self::MAX_CALLS, "1 to 16777215", "1 to 16777215, or none")
+                let most = Self::MAX_CALLS;
+                (most, most, "1 to 16777215", "1 to 16777215, or none")
+            }
+            Window::Cusum(cusum) => {
+                cusum.validate()?;
+                const NONE: &str = "none, since the window keeps scores and no outcomes";
+                for (field, ratio) in [
+                    ("failure_ratio", self.failure_ratio),
+                    ("timeout_ratio", self.timeout_ratio),
+                    ("slow", self.slow.map(|rule| rule.ratio)),
+                    ("min_calls", self.min_calls.map(f64::from)),
+                    ("failures", self.failures.map(f64::from)),
+                ] {
+                    check(ratio.is_none(), field, ratio.unwrap_or(0.0), NONE)?;
+                }
+                let most_in_a_row = Cusum::MAX_CONSECUTIVE;
+                (
+                    Self::MAX_CALLS,
+                    most_in_a_row,
+                    "1 to 16777215",
+                    "1 to 255, or none",
+                )
             }
         };
         check(
             (1..=most).contains(&self.min_calls()),
             "min_calls",
             self.min_calls(),
-            most_calls,
+            calls,
         )?;
         for (field, ratio) in [
             ("failure_ratio", self.failure_ratio),
@@ -468,7 +543,7 @@ impl Config {
         }
         match self.overdue {
             Some(Overdue::Slow) => check(
-                self.slow.is_some(),
+                self.slow_limit().is_some(),
                 "overdue",
                 "slow",
                 "slow only if the rule on slow calls is set",
@@ -476,17 +551,12 @@ impl Config {
             Some(Overdue::Timeout(limit)) => check_duration("overdue.timeout", limit)?,
             None => {}
         }
-        for (field, failures) in [
+        for (field, count) in [
             ("consecutive_failures", self.consecutive_failures),
             ("failures", self.failures),
         ] {
-            let failures = failures.unwrap_or(1);
-            check(
-                (1..=most).contains(&failures),
-                field,
-                failures,
-                most_failures,
-            )?;
+            let count = count.unwrap_or(1);
+            check((1..=most_in_a_row).contains(&count), field, count, failures)?;
         }
         if let Some(after) = self.abandoned_after {
             check_duration("abandoned_after", after)?;
@@ -495,11 +565,12 @@ impl Config {
             self.failure_ratio.is_some()
                 || self.timeout_ratio.is_some()
                 || self.slow.is_some()
+                || self.window.scores().is_some()
                 || self.consecutive_failures.is_some()
                 || self.failures.is_some(),
             "rules",
             "none",
-            "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow",
+            "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow, or a window of scores",
         )?;
         let wait = self.open_wait;
         check_duration("open_wait.base", wait.base)?;

@@ -49,6 +49,8 @@ pub enum Threshold {
     Failures(u32),
     /// This share of the outcomes, to a billionth.
     Ratio(f64),
+    /// A score of so much, which is what it had reached.
+    Score(u32),
 }
 
 // No threshold of a rule is NaN.
@@ -124,6 +126,7 @@ impl fmt::Display for Threshold {
         match self {
             Self::Failures(failures) => write!(f, "{failures} failures"),
             Self::Ratio(ratio) => write!(f, "a share of {ratio}"),
+            Self::Score(score) => write!(f, "a score of {score}"),
         }
     }
 }
@@ -134,7 +137,9 @@ impl fmt::Display for Trip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cause, age, .. } = self;
         write!(f, "{cause} {age:.1?} ago")?;
-        if let Some(threshold) = self.threshold {
+        if let Some(threshold @ Threshold::Score(_)) = self.threshold {
+            write!(f, ": the rule asks for {threshold}")?;
+        } else if let Some(threshold) = self.threshold {
             let Counts {
                 samples,
                 failures,
@@ -193,6 +198,11 @@ impl Moment {
     pub(crate) fn before(age: Duration) -> Self {
         let millis = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
         Self(Self::BUILT.saturating_sub(millis))
+    }
+
+    /// How many milliseconds this is after another; zero if it is before.
+    pub(crate) const fn millis_since(self, other: Self) -> u64 {
+        self.0.saturating_sub(other.0)
     }
 
     /// How long ago this is, so many nanoseconds after the breaker was built.

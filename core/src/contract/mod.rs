@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod config;
+pub(crate) mod cusum;
 pub(crate) mod deadline;
 pub(crate) mod error;
 pub(crate) mod event;

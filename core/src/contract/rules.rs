@@ -17,6 +17,8 @@ pub(crate) struct Rules {
     pub(crate) failure_ratio: f64,
     pub(crate) timeout_ratio: f64,
     pub(crate) slow_ratio: f64,
+    pub(crate) failure_score: u32,
+    pub(crate) slow_score: u32,
 }
 
 impl Rules {
@@ -28,6 +30,16 @@ impl Rules {
             failure_ratio: config.failure_ratio.unwrap_or(0.0),
             timeout_ratio: config.timeout_ratio.unwrap_or(0.0),
             slow_ratio: config.slow.map_or(0.0, |rule| rule.ratio),
+            failure_score: config
+                .window
+                .scores()
+                .and_then(|scores| scores.failures)
+                .map_or(0, |score| score.limit.into()),
+            slow_score: config
+                .window
+                .scores()
+                .and_then(|scores| scores.slow)
+                .map_or(0, |slow| slow.score.limit.into()),
         }
     }
 
@@ -57,6 +69,8 @@ impl Rules {
             Cause::FailureRatio => Some(Threshold::ratio(self.failure_ratio)),
             Cause::TimeoutRatio => Some(Threshold::ratio(self.timeout_ratio)),
             Cause::SlowRatio => Some(Threshold::ratio(self.slow_ratio)),
+            Cause::FailureScore => Some(Threshold::Score(self.failure_score)),
+            Cause::SlowScore => Some(Threshold::Score(self.slow_score)),
             _ => None,
         }
     }
@@ -176,6 +190,8 @@ mod tests {
             failure_ratio: failure,
             timeout_ratio: timeout,
             slow_ratio: slow,
+            failure_score: 0,
+            slow_score: 0,
         }
     }
 

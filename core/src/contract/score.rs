@@ -17,7 +17,7 @@ use crate::contract::error::ConfigError;
 pub struct Score {
     /// What a bad outcome adds, 1 or more.
     pub bad: u16,
-    /// What a good outcome takes off, 1 or more.
+    /// What a good outcome takes off, 1 to [`Score::MAX_LIMIT`].
     pub good: u16,
     /// Where the rule matches; `bad` or more, and at most [`Score::MAX_LIMIT`].
     pub limit: u16,
@@ -25,19 +25,36 @@ pub struct Score {
 
 impl Score {
     /// The largest limit.
-    pub const MAX_LIMIT: u16 = 4096;
+    pub const MAX_LIMIT: u16 = 4095;
+
+    /// A score after a bad outcome.
+    pub(crate) const fn raised(self, value: u16) -> u16 {
+        // No overflow: neither is above the largest limit.
+        let raised = value + self.bad;
+        if raised < self.limit {
+            raised
+        } else {
+            self.limit
+        }
+    }
+
+    /// A score after a good outcome.
+    pub(crate) const fn lowered(self, value: u16) -> u16 {
+        value.saturating_sub(self.good)
+    }
 
     /// Whether the numbers are legal. `field` is the name of the score in the config.
     pub(crate) fn validate(self, field: &'static str) -> Result<(), ConfigError> {
-        let is_legal =
-            self.bad >= 1 && self.good >= 1 && (self.bad..=Self::MAX_LIMIT).contains(&self.limit);
+        let is_legal = self.bad >= 1
+            && (1..=Self::MAX_LIMIT).contains(&self.good)
+            && (self.bad..=Self::MAX_LIMIT).contains(&self.limit);
         if is_legal {
             return Ok(());
         }
         Err(ConfigError {
             field,
             value: format!("+{} -{} limit {}", self.bad, self.good, self.limit),
-            legal: "a bad of 1 or more, a good of 1 or more, and a limit from bad to 4096",
+            legal: "a bad of 1 or more, a good of 1 to 4095, and a limit from bad to 4095",
         })
     }
 }

@@ -42,9 +42,11 @@ pub struct Snapshot {
     /// What a time window holds, oldest first, without empty buckets; empty
     /// unless closed or observe-only.
     pub buckets: Vec<Bucket>,
-    /// How many failures have come in a row, as far as a time window counts
+    /// How many failures have come in a row, as far as a time window or one of scores counts
     /// them: for its rule on consecutive failures. Otherwise zero.
     pub failures_in_a_row: u32,
+    /// What a window of scores holds; zero unless closed or observe-only.
+    pub scores: Scores,
     /// The wall-clock time at which it was taken, since the Unix epoch; zero
     /// when the clock does not know it.
     pub taken: Duration,
@@ -68,6 +70,27 @@ pub struct Bucket {
     pub age: Duration,
     /// How many outcomes of each kind came in it.
     pub counts: Counts,
+}
+
+/// What a window of scores holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scores {
+    /// The score on failures.
+    pub failures: HeldScore,
+    /// The score on slow calls.
+    pub slow: HeldScore,
+}
+
+/// A score at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HeldScore {
+    /// How high it is; at most its limit.
+    pub value: u32,
+    /// For how long it has been above zero, to the millisecond; `None` if it is not, if none has raised
+    /// it since a head start, or if the config does not ask.
+    pub above_zero: Option<Duration>,
+    /// How long ago it was raised, to the millisecond; `None` as above.
+    pub raised: Option<Duration>,
 }
 
 impl Snapshot {

@@ -71,6 +71,10 @@ pub enum Cause {
     TimeoutRatio,
     /// Rule: the share of slow calls reached the slow rule's ratio.
     SlowRatio,
+    /// Rule: the score on failures reached its limit.
+    FailureScore,
+    /// Rule: the score on slow calls reached its limit.
+    SlowScore,
     /// Probe verdict: a probe failed.
     ProbeFailed,
     /// Probe verdict: a probe timed out.
@@ -96,12 +100,14 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of their declaration.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::ConsecutiveFailures,
         Self::Failures,
         Self::FailureRatio,
         Self::TimeoutRatio,
         Self::SlowRatio,
+        Self::FailureScore,
+        Self::SlowScore,
         Self::ProbeFailed,
         Self::ProbeTimedOut,
         Self::ProbeSlow,
@@ -122,6 +128,8 @@ impl Cause {
             Self::FailureRatio => "failure_ratio",
             Self::TimeoutRatio => "timeout_ratio",
             Self::SlowRatio => "slow_ratio",
+            Self::FailureScore => "failure_score",
+            Self::SlowScore => "slow_score",
             Self::ProbeFailed => "probe_failed",
             Self::ProbeTimedOut => "probe_timed_out",
             Self::ProbeSlow => "probe_slow",
@@ -144,6 +152,8 @@ impl fmt::Display for Cause {
             Self::FailureRatio => "failure ratio reached",
             Self::TimeoutRatio => "timeout ratio reached",
             Self::SlowRatio => "slow-call ratio reached",
+            Self::FailureScore => "failure score reached",
+            Self::SlowScore => "slow-call score reached",
             Self::ProbeFailed => "a probe failed",
             Self::ProbeTimedOut => "a probe timed out",
             Self::ProbeSlow => "a probe was slow",

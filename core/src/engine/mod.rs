@@ -5,6 +5,7 @@
 //! starts over.
 
 pub(crate) mod beside;
+pub(crate) mod by_score;
 pub(crate) mod by_time;
 pub(crate) mod counters;
 pub(crate) mod field;
@@ -106,8 +107,14 @@ impl Engine {
     pub(crate) fn window(&self, word: Word) -> Window {
         let side = word.side();
         self.terms(word)
-            .count_window()
+            .window()
             .unwrap_or_else(|| self.timeline().window(side))
+    }
+
+    /// Of a word that records: whether its window is one of scores.
+    #[inline]
+    pub(crate) fn is_by_score(&self, word: Word) -> bool {
+        self.terms(word).thresholds().is_by_score()
     }
 
     #[inline]
@@ -158,6 +165,17 @@ impl Engine {
             if !word.records_untimed(stamp) {
                 return false;
             }
+            if self.is_by_score(word) {
+                if incoming.is_bad() {
+                    // It takes a clock.
+                    return false;
+                }
+                if self.lower_scores(word) {
+                    return true;
+                }
+                backoff.pause();
+                continue;
+            }
             match self.record(word, incoming) {
                 Recording::Done => return true,
                 Recording::Moved => backoff.pause(),
@@ -166,8 +184,8 @@ impl Engine {
         }
     }
 
-    /// As [`record`](Self::record), for the most frequent case: the window is near and full, and no rule
-    /// can match. `None` in any other case; false if the word has moved meanwhile.
+    /// As [`record`](Self::record), for the most frequent cases: the window is near and full, and no rule
+    /// can match; or it keeps scores, and they are lowered. `None` in any other case; false if the word has moved meanwhile.
     ///
     /// It has no loop and calls no function, so it needs few registers. A function that saves registers on the
     /// stack has stores under way, and a CAS waits for all of them.
@@ -177,7 +195,10 @@ impl Engine {
             return None;
         }
         let thresholds = self.terms(word).thresholds();
-        let shape = thresholds.near_shape()?;
+        let Some(shape) = thresholds.near_shape() else {
+            let lowers = thresholds.is_by_score() && !incoming.is_bad();
+            return lowers.then(|| self.lower_scores(word));
+        };
         let closed = word.closed(shape);
         if !closed.full {
             return None;
@@ -289,6 +310,9 @@ impl Engine {
         }
         if word.is_by_time() {
             return Some(self.counts_by_time(word, now()));
+        }
+        if self.is_by_score(word) {
+            return Some(Counts::default());
         }
         let shape = self.terms(word).shape();
         let closed = word.closed(shape);

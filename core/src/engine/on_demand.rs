@@ -11,6 +11,7 @@ use crate::engine::pulse::Pulse;
 use crate::engine::records::Texts;
 use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::{Far, NEAR_SIZE};
+use crate::engine::window::score::ScoreStamps;
 use crate::engine::window::time::Timeline;
 
 /// A pointer's worth, until a config asks for more.
@@ -21,6 +22,7 @@ pub(crate) struct OnDemand(OnceBox<Parts>);
 struct Parts {
     far: Far,
     timeline: OnceBox<Timeline>,
+    stamps: OnceBox<ScoreStamps>,
     texts: Texts,
     in_flight: OnceBox<InFlight>,
     pulse: OnceBox<Pulse>,
@@ -50,6 +52,9 @@ impl OnDemand {
             Window::Time { length, buckets } => {
                 let new = || Box::new(Timeline::new(length, buckets));
                 self.parts().timeline.get_or_init(new);
+            }
+            Window::Cusum(_) => {
+                self.parts().stamps.get_or_init(Box::default);
             }
         }
         if let Some(limit) = config.shortest_limit() {
@@ -98,6 +103,11 @@ impl OnDemand {
     #[inline]
     pub(crate) fn far(&self) -> Option<&Far> {
         self.0.get().map(|parts| &parts.far)
+    }
+
+    /// The stamps of scores, if there have ever been any.
+    pub(crate) fn stamps(&self) -> Option<&ScoreStamps> {
+        self.0.get()?.stamps.get()
     }
 
     /// The texts of the records, if there has been one.

@@ -83,11 +83,13 @@ const AMOUNT: Field = KIND.above(32);
 const NO_RULE: u64 = 0;
 const FAILURES: u64 = 1;
 const RATIO: u64 = 2;
+const SCORE: u64 = 3;
 
 impl TripRecord {
     fn pack(self) -> [u64; 6] {
         let (kind, amount) = match self.threshold {
             None => (NO_RULE, 0),
+            Some(Threshold::Score(score)) => (SCORE, u64::from(score)),
             Some(Threshold::Failures(failures)) => (FAILURES, u64::from(failures)),
             Some(Threshold::Ratio(ratio)) => (RATIO, (ratio * Threshold::BILLIONTHS + 0.5) as u64),
         };
@@ -116,6 +118,7 @@ impl TripRecord {
                 slow,
             },
             threshold: match KIND.get(cause) {
+                SCORE => Some(Threshold::Score(amount as u32)),
                 FAILURES => Some(Threshold::Failures(amount as u32)),
                 RATIO => Some(Threshold::Ratio(amount as f64 / Threshold::BILLIONTHS)),
                 _ => None,

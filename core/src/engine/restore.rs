@@ -5,18 +5,20 @@ use core::time::Duration;
 
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, Window};
+use crate::contract::cusum::Cusum;
 use crate::contract::deadline::Deadline;
 use crate::contract::evidence::Evidence;
 use crate::contract::outcome::{Counts, Sample};
 use crate::contract::rules;
-use crate::contract::snapshot::Snapshot;
+use crate::contract::score::Score;
+use crate::contract::snapshot::{HeldScore, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::engine::on_demand::OnDemand;
 use crate::engine::past::{MAX_ATTEMPT, Past};
 use crate::engine::shape::Shape;
 use crate::engine::wait::Wait;
 use crate::engine::window::count::{Kind, Near, Ring};
-use crate::engine::word::{Recorder, Word};
+use crate::engine::word::{Recorder, Standing, Word};
 
 /// What a new breaker starts from.
 pub(crate) struct First {
@@ -143,6 +145,7 @@ impl First {
 fn recorder(config: &Config) -> Recorder {
     Recorder {
         by_time: matches!(config.window, Window::Time { .. }),
+        by_score: matches!(config.window, Window::Cusum(_)),
         timed: config.is_timed(),
         in_a_row: config.consecutive_failures.is_some(),
     }
@@ -162,7 +165,10 @@ impl Room<'_> {
         let refilled = match config.window {
             _ if snapshot.window.kept() != config.window.kept() => None,
             Window::Count(size) if is_recent => self.with_samples(size, &snapshot.samples, empty),
-            Window::Count(_) => None,
+            Window::Cusum(cusum) if is_recent => {
+                self.with_scores(cusum, config, snapshot, passed, empty)
+            }
+            Window::Count(_) | Window::Cusum(_) => None,
             Window::Time { .. } => self.with_buckets(snapshot, passed, empty).map(|word| {
                 let has_run = is_recent && config.consecutive_failures.is_some();
                 word.with_run(if has_run {
@@ -189,6 +195,34 @@ impl Room<'_> {
         }
         let bad = kinds.iter().filter(|kind| kind.is_bad()).count() as u32;
         Some(empty.filled(Shape::new(size), kinds.len() as u32, bad, pending))
+    }
+
+    fn with_scores(
+        self,
+        cusum: Cusum,
+        config: &Config,
+        snapshot: &Snapshot,
+        passed: Duration,
+        empty: Word,
+    ) -> Option<Word> {
+        let generation = empty.generation();
+        let stamps = self.on_demand.stamps()?;
+        let value = |held: HeldScore, score: Option<Score>| {
+            let limit = score.map_or(0, |score| score.limit);
+            let value = u16::try_from(held.value).ok();
+            value.filter(|&value| value <= limit)
+        };
+        let Scores { failures, slow } = snapshot.scores;
+        let standing = Standing {
+            failures: value(failures, cusum.failures)?,
+            slow: value(slow, cusum.slow.map(|slow| slow.score))?,
+            run: config.consecutive_failures.map_or(0, |_| {
+                snapshot.failures_in_a_row.min(Cusum::MAX_CONSECUTIVE)
+            }),
+        };
+        stamps.failures.restore(generation, failures, passed);
+        stamps.slow.restore(generation, slow, passed);
+        Some(empty.with_standing(standing))
     }
 
     fn with_buckets(self, snapshot: &Snapshot, passed: Duration, empty: Word) -> Option<Word> {

@@ -13,14 +13,16 @@ use core::time::Duration;
 
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::contract::cusum::{Cusum, SlowScore};
 use crate::contract::outcome::Outcome;
 use crate::contract::rules::Rules;
+use crate::contract::score::Score;
 use crate::engine::field::{Field, seldom};
 use crate::engine::on_demand::Rare;
 use crate::engine::shape::{Closed, Shape};
 use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::Kind;
-use crate::engine::word::Recorder;
+use crate::engine::word::{Recorder, Standing};
 
 const WORDS: usize = 10;
 
@@ -28,7 +30,7 @@ const WORDS: usize = 10;
 const THRESHOLDS: usize = 0;
 const BAD_BITS: Field = Field::lowest(4);
 const CURSOR_BITS: Field = BAD_BITS.above(4);
-/// Zero for a time window.
+/// Zero for a time window, [`Shape::OF_SCORES`] for one of scores.
 const SIZE: Field = CURSOR_BITS.above(13);
 const FLOOR: Field = SIZE.above(13);
 const CONSECUTIVE: Field = FLOOR.above(24);
@@ -52,6 +54,19 @@ const TIMED: Field = SAID.above(1);
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
 const SLOW_RATIO: usize = 4;
+
+/// Of a window of scores, which has no ratios: two scores, and their times in milliseconds.
+const FAILURE_SCORE: usize = FAILURE_RATIO;
+const SLOW_SCORE: usize = SLOW_RATIO;
+const LIMIT: Field = Field::lowest(12);
+const BAD: Field = LIMIT.above(12);
+const GOOD: Field = BAD.above(12);
+const HEAD_START: Field = GOOD.above(7);
+const TIMES: usize = TIMEOUT_RATIO;
+const LASTING: Field = Field::lowest(32);
+/// Zero for none.
+const MAX_AGE: Field = LASTING.above(32);
+
 const SLOW_LIMIT: usize = 5;
 const WAIT_BASE: usize = 6;
 const WAIT_FACTOR: usize = 7;
@@ -94,19 +109,19 @@ fn pack(config: &Config) -> [u64; WORDS] {
     let size = match config.window {
         Window::Count(size) => size,
         Window::Time { .. } => 0,
+        Window::Cusum(_) => Shape::OF_SCORES,
     };
     let rules = Rules::of(config);
-    let (slow_limit, slow_ratio) = match config.slow {
-        Some(rule) => (saturating_nanos(rule.limit), rule.ratio),
-        None => (0, 0.0),
-    };
     let mut words = [0; WORDS];
     let shape = Shape::new(size);
     words[THRESHOLDS] = SIZE.put(u64::from(size))
         | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
         | BAD_BITS.put(u64::from(shape.bad_bits))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
-        | FLOOR.put(u64::from(rules.floor(size)))
+        | FLOOR.put(match config.window {
+            Window::Cusum(_) => 0,
+            _ => u64::from(rules.floor(size)),
+        })
         | OVERDUE.put(
             config
                 .overdue_sample()
@@ -124,13 +139,41 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | TIMED.put(u64::from(config.is_timed()));
     words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
     words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
-    words[SLOW_RATIO] = slow_ratio.to_bits();
-    words[SLOW_LIMIT] = slow_limit;
+    words[SLOW_RATIO] = rules.slow_ratio.to_bits();
+    words[SLOW_LIMIT] = config.slow_limit().map_or(0, saturating_nanos);
+    if let Window::Cusum(cusum) = config.window {
+        let slow = cusum.slow.map(|slow| slow.score);
+        let head_start = HEAD_START.put(cusum.head_start_percent.into());
+        words[FAILURE_SCORE] = score_bits(cusum.failures) | head_start;
+        words[SLOW_SCORE] = score_bits(slow);
+        let max_age = cusum.max_age.map_or(0, millis);
+        words[TIMES] = LASTING.put(millis(cusum.lasting)) | MAX_AGE.put(max_age);
+    }
     words[WAIT_BASE] = saturating_nanos(config.open_wait.base);
     words[WAIT_FACTOR] = config.open_wait.factor.to_bits();
     words[WAIT_MAX] = saturating_nanos(config.open_wait.max);
     words[LEASE] = config.probe_lease.map_or(0, saturating_nanos);
     words
+}
+
+/// Of a duration that is legal for scores.
+fn millis(duration: Duration) -> u64 {
+    saturating_nanos(duration) / 1_000_000
+}
+
+fn score_bits(score: Option<Score>) -> u64 {
+    score.map_or(0, |score| {
+        LIMIT.put(score.limit.into()) | BAD.put(score.bad.into()) | GOOD.put(score.good.into())
+    })
+}
+
+/// A score; all zeros if there is none, which stays at zero whatever comes.
+const fn score_of(bits: u64) -> Score {
+    Score {
+        bad: BAD.get(bits) as u16,
+        good: GOOD.get(bits) as u16,
+        limit: LIMIT.get(bits) as u16,
+    }
 }
 
 /// The thresholds of recording an outcome.
@@ -149,6 +192,11 @@ impl Thresholds {
 
     const fn is_by_time(self) -> bool {
         SIZE.get(self.0) == 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_by_score(self) -> bool {
+        SIZE.get(self.0) == Shape::OF_SCORES as u64
     }
 
     /// The shape of a window whose ring is near; `None` if it is larger.
@@ -232,14 +280,73 @@ impl Terms<'_> {
     /// The rules, but for the one on a number of failures.
     pub(crate) fn rules(self) -> Rules {
         let thresholds = self.thresholds();
-        Rules {
+        let mut rules = Rules {
             min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
             consecutive_failures: thresholds.consecutive_failures(),
             failures: 0,
-            failure_ratio: f64::from_bits(self.read(FAILURE_RATIO)),
-            timeout_ratio: f64::from_bits(self.read(TIMEOUT_RATIO)),
-            slow_ratio: f64::from_bits(self.read(SLOW_RATIO)),
+            failure_ratio: 0.0,
+            timeout_ratio: 0.0,
+            slow_ratio: 0.0,
+            failure_score: 0,
+            slow_score: 0,
+        };
+        if thresholds.is_by_score() {
+            rules.failure_score = self.failure_score().limit.into();
+            rules.slow_score = self.slow_score().limit.into();
+        } else {
+            rules.failure_ratio = f64::from_bits(self.read(FAILURE_RATIO));
+            rules.timeout_ratio = f64::from_bits(self.read(TIMEOUT_RATIO));
+            rules.slow_ratio = f64::from_bits(self.read(SLOW_RATIO));
         }
+        rules
+    }
+
+    /// Of a window of scores: the one on failures.
+    #[inline]
+    pub(crate) fn failure_score(self) -> Score {
+        score_of(self.read(FAILURE_SCORE))
+    }
+
+    /// Of a window of scores: the one on slow calls.
+    #[inline]
+    pub(crate) fn slow_score(self) -> Score {
+        score_of(self.read(SLOW_SCORE))
+    }
+
+    /// Of a window of scores: for how many milliseconds one must last.
+    pub(crate) fn lasting(self) -> u64 {
+        LASTING.get(self.read(TIMES))
+    }
+
+    /// Of a window of scores: after how many milliseconds one is too old.
+    pub(crate) fn max_age(self) -> Option<u64> {
+        Some(MAX_AGE.get(self.read(TIMES))).filter(|&age| age > 0)
+    }
+
+    /// Of a window of scores: what it holds once probes have closed the breaker.
+    pub(crate) fn head_start(self) -> Standing {
+        let scores = self.scores();
+        Standing {
+            failures: scores.head_start(self.failure_score()),
+            slow: scores.head_start(self.slow_score()),
+            run: 0,
+        }
+    }
+
+    /// Of a window of scores: all of it.
+    pub(crate) fn scores(self) -> Cusum {
+        let failures = Some(self.failure_score()).filter(|score| score.limit > 0);
+        let slow = Some(self.slow_score()).filter(|score| score.limit > 0);
+        let mut cusum = Cusum::of_failures(self.failure_score())
+            .lasting(Duration::from_millis(self.lasting()))
+            .max_age(self.max_age().map(Duration::from_millis))
+            .head_start_percent(HEAD_START.get(self.read(FAILURE_SCORE)) as u32);
+        cusum.failures = failures;
+        cusum.slow = slow.map(|score| SlowScore {
+            limit: Duration::from_nanos(self.slow_limit().unwrap_or(0)),
+            score,
+        });
+        cusum
     }
 
     /// From how many nanoseconds on a call is slow.
@@ -257,6 +364,7 @@ impl Terms<'_> {
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
             by_time: self.thresholds().is_by_time(),
+            by_score: self.thresholds().is_by_score(),
             timed: self.is_timed(),
             in_a_row: self.thresholds().consecutive_failures() > 0,
         }
@@ -297,9 +405,12 @@ impl Terms<'_> {
         outcome_of(PANICKED.get(self.read(POLICIES)))
     }
 
-    /// The size of a count window; `None` if it is a time window.
-    pub(crate) fn count_window(self) -> Option<Window> {
+    /// The window; `None` if it is a time window.
+    pub(crate) fn window(self) -> Option<Window> {
         let thresholds = self.thresholds();
+        if thresholds.is_by_score() {
+            return Some(Window::Cusum(self.scores()));
+        }
         (!thresholds.is_by_time()).then(|| Window::Count(thresholds.shape().size))
     }
 
@@ -313,9 +424,9 @@ impl Terms<'_> {
             min_calls: Some(rules.min_calls).filter(|_| SAID.get(self.read(POLICIES)) == 1),
             failure_ratio: ratio(rules.failure_ratio),
             timeout_ratio: ratio(rules.timeout_ratio),
-            slow: self.slow_limit().map(|limit| SlowRule {
-                limit: Duration::from_nanos(limit),
-                ratio: rules.slow_ratio,
+            slow: ratio(rules.slow_ratio).map(|ratio| SlowRule {
+                limit: Duration::from_nanos(self.slow_limit().unwrap_or(0)),
+                ratio,
             }),
             overdue: self
                 .thresholds()

@@ -34,6 +34,13 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// No count window is of this size, which stands for a window of scores.
+    pub(crate) const OF_SCORES: u32 = (1 << 13) - 1;
+
+    pub(super) const fn is_of_scores(self) -> bool {
+        self.size == Self::OF_SCORES
+    }
+
     /// The shape of a window of `size` outcomes, 1 to 4096.
     pub(crate) const fn new(size: u32) -> Self {
         match Self::near(size) {

@@ -7,6 +7,7 @@
 //! +-------+------------+----+-----+---------------------------------------+
 //! closed, observe-only   timed 1 | pending 3 | full 1 | lap, cursor, bad: 32 in all
 //!   by a time window     timed 1 | revision 4 | run 32
+//!   by scores            timed 1 | revision 4 | run 8 | failure score 12 | slow score 12
 //! open, forced open      revision 2 | cause 4 | digits of the deadline 31
 //! half-open              revision 2 | cause 4 | unused 7 | out 8 | passed 8 | inconclusive 8
 //! disabled               revision 2
@@ -16,14 +17,19 @@
 //! flips it, and moves the revision on, or the lap where there is one. So after two reconfigurations the word
 //! has the side that it had, and is another word all the same.
 //!
-//! `clean` is set when the window is full of fast successes, and only then. It is zero in
+//! `clean` is set when the window is full of fast successes or all scores are zero, and only then. It is zero in
 //! every mode without a window. So one masked comparison tells whether a success may be left
 //! unrecorded.
 //!
 //! How `lap`, `cursor` and `bad` share their 32 bits depends on the window's size ([`Shape`]). What the
 //! window does not need goes to the lap count. For example, in a window of 4 the cursor is at 2 again after four more
 //! outcomes, with as many bad ones perhaps; the lap is then one more, so the two words are not equal.
+//!
+//! Scores are all that their window holds, but for when they were raised. So each time that one is raised the revision moves
+//! on, as it does with a reconfiguration. Which of the payloads the word of a closed breaker has that is not a time window's, its config side says.
 
+use crate::contract::cusum::Cusum;
+use crate::contract::score::Score;
 use crate::contract::state::{Cause, State};
 use crate::engine::field::{Field, seldom};
 use crate::engine::shape::{Closed, LAP_CURSOR_BAD, Shape};
@@ -43,6 +49,12 @@ const TIMED: Field = PENDING.above(1);
 
 const RUN: Field = Field::lowest(32);
 const TIME_REVISION: Field = RUN.above(4);
+
+const SLOW_SCORE: Field = Field::lowest(12);
+const FAILURE_SCORE: Field = SLOW_SCORE.above(12);
+const SCORE_RUN: Field = FAILURE_SCORE.above(8);
+const SCORE_REVISION: Field = SCORE_RUN.above(4);
+const STANDING: u64 = SLOW_SCORE.mask() | FAILURE_SCORE.mask() | SCORE_RUN.mask();
 
 const DIGITS: Field = Field::lowest(Wait::BITS);
 const CAUSE: Field = DIGITS.above(4);
@@ -67,6 +79,9 @@ const _: () = {
     assert!(MODE.mask() >> 61 == 0b111);
     assert!(TIMED.mask() | PENDING.mask() | FULL.mask() | LAP_CURSOR_BAD.mask() == PAYLOAD.mask());
     assert!(TIMED.mask() | TIME_REVISION.mask() | RUN.mask() == PAYLOAD.mask());
+    assert!(TIMED.mask() | SCORE_REVISION.mask() | STANDING == PAYLOAD.mask());
+    assert!(FAILURE_SCORE.max() == Score::MAX_LIMIT as u64);
+    assert!(SCORE_RUN.max() == Cusum::MAX_CONSECUTIVE as u64);
     assert!(REVISION.mask() | CAUSE.mask() | DIGITS.mask() == PAYLOAD.mask());
     assert!(UNUSED.above(4).mask() == CAUSE.mask());
 };
@@ -112,6 +127,8 @@ pub(crate) struct Word(u64);
 pub(crate) struct Recorder {
     /// The window is a time window.
     pub(crate) by_time: bool,
+    /// The window keeps scores.
+    pub(crate) by_score: bool,
     /// A rule needs the start time of calls.
     pub(crate) timed: bool,
     /// There is a rule on consecutive failures.
@@ -122,6 +139,20 @@ impl Recorder {
     const fn mode(self, mode: u64) -> u64 {
         mode | if self.by_time { BY_TIME } else { 0 }
     }
+
+    /// The payload of an empty window, and that scores of zero are clean.
+    const fn empty(self) -> u64 {
+        TIMED.put(self.timed as u64) | CLEAN.put(self.by_score as u64)
+    }
+}
+
+/// What a window of scores holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) failures: u16,
+    pub(crate) slow: u16,
+    /// The failures that came last, while there is a rule on them; saturates.
+    pub(crate) run: u32,
 }
 
 /// The payload of half-open.
@@ -298,6 +329,31 @@ impl Word {
         (self.0 ^ other.0) & !RUN.mask() == 0
     }
 
+    /// Of a window of scores: what it holds.
+    #[inline]
+    pub(crate) const fn standing(self) -> Standing {
+        Standing {
+            failures: FAILURE_SCORE.get(self.0) as u16,
+            slow: SLOW_SCORE.get(self.0) as u16,
+            run: SCORE_RUN.get(self.0) as u32,
+        }
+    }
+
+    /// Of a window of scores: the same generation with other ones.
+    #[inline]
+    pub(crate) const fn with_standing(self, standing: Standing) -> Self {
+        let bits = FAILURE_SCORE.put(standing.failures as u64)
+            | SLOW_SCORE.put(standing.slow as u64)
+            | SCORE_RUN.put(standing.run as u64);
+        let clean = CLEAN.put((bits == 0) as u64);
+        Self(self.0 & !(STANDING | CLEAN.mask()) | bits | clean)
+    }
+
+    /// Of a window of scores: another word of the same meaning.
+    pub(crate) const fn revised(self) -> Self {
+        Self(next_of(SCORE_REVISION, self.0))
+    }
+
     /// Open and forced open: the lowest digits of the deadline, see [`Wait`].
     #[inline]
     pub(crate) const fn digits(self) -> u64 {
@@ -399,6 +455,12 @@ impl Word {
         let moved_on = if self.is_by_time() {
             let run = if recorder.in_a_row { 0 } else { RUN.mask() };
             next_of(TIME_REVISION, flipped & !run)
+        } else if shape.is_of_scores() {
+            let mut standing = self.standing();
+            if !recorder.in_a_row {
+                standing.run = 0;
+            }
+            Self(flipped).with_standing(standing).revised().0
         } else {
             shape.next_lap(flipped)
         };
@@ -407,14 +469,12 @@ impl Word {
 
     /// The next generation: closed with an empty window.
     pub(crate) fn to_closed(self, recorder: Recorder) -> Self {
-        let timed = TIMED.put(u64::from(recorder.timed));
-        self.next(recorder.mode(CLOSED), timed)
+        self.next(recorder.mode(CLOSED), recorder.empty())
     }
 
     /// The next generation: observe-only with an empty window.
     pub(crate) fn to_observe_only(self, recorder: Recorder) -> Self {
-        let timed = TIMED.put(u64::from(recorder.timed));
-        self.next(recorder.mode(OBSERVE_ONLY), timed)
+        self.next(recorder.mode(OBSERVE_ONLY), recorder.empty())
     }
 
     /// The next generation: open for this wait.
@@ -471,6 +531,8 @@ pub(crate) const fn code_of(cause: Cause) -> u64 {
         Cause::ProbesInconclusive => 7,
         Cause::Failures => 9,
         Cause::Outlier => 10,
+        Cause::FailureScore => 11,
+        Cause::SlowScore => 12,
         // The others never open a breaker; a restored snapshot may claim one.
         Cause::Operator
         | Cause::ProbesPassed
@@ -494,6 +556,8 @@ pub(crate) fn cause_of(code: u64) -> Cause {
         8 => Cause::Operator,
         9 => Cause::Failures,
         10 => Cause::Outlier,
+        11 => Cause::FailureScore,
+        12 => Cause::SlowScore,
         cause => unreachable!("no transition writes cause {cause}"),
     }
 }

@@ -12,6 +12,28 @@
 //! once and writes one counter of its thread's own (19 ns on the machine of the README's numbers). Choose it
 //! where the rate varies, and where "half of the calls of the last ten seconds" is what you would say.
 //!
+//! # Or scores
+//!
+//! A **window of scores** ([`Window::cusum`](crate::Window::cusum)) holds no outcomes. A failure adds `bad` to a score, any other
+//! outcome takes off `good`, and at `limit` the breaker opens. Its numbers follow from what you know of the upstream: how often
+//! calls fail when all is well, how often when it is ill, and how many calls may pass between two false trips (`Score::for_rates`, with
+//! the feature `odds`). Exact mean numbers of calls, for failures that are independent of each other:
+//!
+//! | well | ill | bad : good | limit | calls between false trips | until it opens at 30 % | 50 % | 90 % | all fail |
+//! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+//! | 1 % | 30 % | 10 : 1 | 35 | 1.27e6 | 16 | 8.3 | 4.4 | 4 |
+//! | 1 % | 30 % | 10 : 1 | 55 | 1.16e9 | 24 | 12.8 | 6.7 | 6 |
+//! | 5 % | 50 % | 7 : 2 | 58 | 1.20e9 | 72 | 23.3 | 10.1 | 9 |
+//! | 10 % | 50 % | 8 : 3 | 93 | 1.01e9 | 200 | 36.8 | 13.8 | 12 |
+//!
+//! Failures of real upstreams come in bursts, and then a score reaches its limit far more often than that. So it must have been above
+//! zero for [`lasting`](crate::Cusum::lasting), half a second by default, which is added to the time that it takes to open. The same
+//! goes for every other rule here, only that those have no such brake.
+//!
+//! Choose it where you know the upstream's usual share of failures. It reacts after a number of calls, as a count window does;
+//! [`max_age`](crate::Cusum::max_age) keeps failures of an hour ago from counting. A success at a score of zero writes nothing, so that at 1 % failures most
+//! calls only read, where a window of 100 is seldom free of failures.
+//!
 //! # How `min_calls`, buckets and rates interact
 //!
 //! A ratio is judged only while the window holds `min_calls` outcomes. With a time window that is a

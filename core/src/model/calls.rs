@@ -86,7 +86,7 @@ impl Model {
         self.granted += 1;
         let number = self.granted;
         let records = self.mode.window().is_some();
-        let measured = self.config.slow.is_some() || self.config.abandoned_after.is_some();
+        let measured = self.config.slow_limit().is_some() || self.config.abandoned_after.is_some();
         let granted = if records && self.config.overdue.is_some() {
             let running = self.running(at);
             Some(self.start_following(number, running))
@@ -196,10 +196,8 @@ impl Model {
             }
             _ => report.elapsed,
         };
-        match (self.config.slow, said.or(measured)) {
-            (Some(rule), Some(elapsed)) => {
-                saturating_nanos(elapsed) >= saturating_nanos(rule.limit)
-            }
+        match (self.config.slow_limit(), said.or(measured)) {
+            (Some(limit), Some(elapsed)) => saturating_nanos(elapsed) >= saturating_nanos(limit),
             _ => false,
         }
     }
@@ -230,7 +228,7 @@ impl Model {
         let config = self.config;
         let window = self.mode.window_mut().expect("the state has a window");
         for _ in 0..how_many {
-            window.push(&config, sample, tick);
+            window.push(&config, sample, tick, at);
         }
         let Some(rule) = self.matching_rule(at) else {
             return Settled::Recorded;
@@ -250,7 +248,8 @@ impl Model {
 
     /// The first rule that the window matches.
     fn matching_rule(&self, at: Duration) -> Option<Cause> {
-        let run = self.mode.window()?.run();
+        let window = self.mode.window()?;
+        let run = window.run();
         let counts = self.counts(at);
         let reaches = |count: u32, ratio: Option<f64>| {
             counts.samples >= self.config.min_calls()
@@ -272,6 +271,8 @@ impl Model {
             Some(Cause::TimeoutRatio)
         } else if reaches(counts.slow, self.config.slow.map(|rule| rule.ratio)) {
             Some(Cause::SlowRatio)
+        } else if let Content::Scores(scores) = window {
+            scores.matching()
         } else {
             None
         }
@@ -317,8 +318,8 @@ impl Model {
 
         probes.passed += 1;
         if probes.passed >= self.config.successes_to_close {
-            let empty = Content::nothing(self.config.window);
-            self.enter(Mode::Closed(empty), Cause::ProbesPassed, None, at);
+            let window = Content::after_probes(self.config.window);
+            self.enter(Mode::Closed(window), Cause::ProbesPassed, None, at);
             return Settled::Closed;
         }
         self.mode = Mode::HalfOpen(opened, probes);

@@ -49,7 +49,7 @@ impl Model {
                 self.enter_window(sample, overdue as u32, sample.outcome.into(), at);
             }
             Window::Time { .. } => {}
-            Window::Count(_) => {
+            Window::Count(_) | Window::Cusum(_) => {
                 let generation = self.generation;
                 for _ in 0..overdue {
                     if self.generation == generation {

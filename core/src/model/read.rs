@@ -106,6 +106,7 @@ impl Model {
             samples: Vec::new(),
             buckets: Vec::new(),
             failures_in_a_row: 0,
+            scores: Scores::default(),
             taken: unix_now,
         };
         match &self.mode {
@@ -122,6 +123,10 @@ impl Model {
                         snapshot.samples = samples.iter().copied().collect()
                     }
                     Content::Ticks { run, .. } => snapshot.failures_in_a_row = *run,
+                    Content::Scores(scores) => {
+                        snapshot.failures_in_a_row = window.run();
+                        snapshot.scores = scores.shown(at);
+                    }
                 }
             }
             Mode::Open(opened, deadline) => {

@@ -13,6 +13,143 @@ pub(super) enum Content {
         /// The failures that came last, counted while there is a rule on them.
         run: u32,
     },
+    /// Scores of those that came.
+    Scores(HeldScores),
+}
+
+/// The scores of a window that keeps them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct HeldScores {
+    failures: One,
+    slow: One,
+    /// The failures that came last, counted while there is a rule on them.
+    run: u32,
+}
+
+/// A score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct One {
+    value: u32,
+    /// When it last left zero.
+    above_zero: Option<Moment>,
+    /// When it was last raised.
+    raised: Option<Moment>,
+    /// Whether the last outcome has raised it, to its limit, and it has lasted.
+    matches: bool,
+}
+
+impl One {
+    const NOTHING: Self = Self {
+        value: 0,
+        above_zero: None,
+        raised: None,
+        matches: false,
+    };
+
+    fn push(&mut self, score: Option<Score>, is_bad: bool, of: &Cusum, now: Moment) {
+        self.matches = false;
+        let Some(score) = score else { return };
+        if !is_bad {
+            self.value = self.value.saturating_sub(score.good.into());
+            return;
+        }
+        let millis = |duration: Duration| duration.as_millis() as u64;
+        let later = |than: Option<Moment>| than.filter(|than| than.0 > now.0).unwrap_or(now);
+        if let Some(max_age) = of.max_age {
+            let age = self.raised.map_or(0, |raised| now.millis_since(raised));
+            if age >= millis(max_age) {
+                self.value = 0;
+            }
+            self.raised = Some(later(self.raised));
+        }
+        if !of.lasting.is_zero() && (self.value == 0 || self.above_zero.is_none()) {
+            self.above_zero = Some(later(self.above_zero));
+        }
+        self.value = (self.value + u32::from(score.bad)).min(score.limit.into());
+        let lasts = self
+            .above_zero
+            .is_none_or(|since| now.millis_since(since) >= millis(of.lasting));
+        self.matches = self.value == u32::from(score.limit) && lasts;
+    }
+
+    fn shown(self, now: u64) -> HeldScore {
+        let age = |moment: Option<Moment>| {
+            moment
+                .filter(|_| self.value > 0)
+                .map(|moment| moment.age(now))
+        };
+        HeldScore {
+            value: self.value,
+            above_zero: age(self.above_zero),
+            raised: age(self.raised),
+        }
+    }
+
+    fn restored(held: HeldScore, score: Option<Score>, passed: Duration) -> Option<Self> {
+        let moment = |age: Option<Duration>| {
+            let age = age.filter(|_| held.value > 0)?.saturating_add(passed);
+            Some(Moment(Moment::before(age).0.max(1)))
+        };
+        let limit = score.map_or(0, |score| u32::from(score.limit));
+        (held.value <= limit).then(|| Self {
+            value: held.value,
+            above_zero: moment(held.above_zero),
+            raised: moment(held.raised),
+            matches: false,
+        })
+    }
+}
+
+impl HeldScores {
+    const NOTHING: Self = Self {
+        failures: One::NOTHING,
+        slow: One::NOTHING,
+        run: 0,
+    };
+
+    fn push(&mut self, config: &Config, of: &Cusum, sample: Sample, now: Moment) {
+        let slow = of.slow.map(|slow| slow.score);
+        self.failures
+            .push(of.failures, is_failure(&sample), of, now);
+        self.slow.push(slow, sample.slow, of, now);
+        if config.consecutive_failures.is_some() && is_failure(&sample) {
+            self.run = (self.run + 1).min(Cusum::MAX_CONSECUTIVE);
+        } else {
+            self.run = 0;
+        }
+    }
+
+    pub(super) fn shown(&self, at: Duration) -> Scores {
+        let now = saturating_nanos(at);
+        Scores {
+            failures: self.failures.shown(now),
+            slow: self.slow.shown(now),
+        }
+    }
+
+    /// The score that matches.
+    pub(super) fn matching(&self) -> Option<Cause> {
+        match (self.failures.matches, self.slow.matches) {
+            (true, _) => Some(Cause::FailureScore),
+            (false, true) => Some(Cause::SlowScore),
+            (false, false) => None,
+        }
+    }
+
+    /// What it begins with once probes have closed the breaker.
+    fn head_start(of: &Cusum) -> Self {
+        let start = |score: Option<Score>| One {
+            value: score.map_or(0, |score| {
+                u32::from(score.limit) * of.head_start_percent / 100
+            }),
+            ..One::default()
+        };
+        Self {
+            failures: start(of.failures),
+            slow: start(of.slow.map(|slow| slow.score)),
+            run: 0,
+        }
+    }
 }
 
 /// The tick in which a model is built; restored outcomes lie before it.
@@ -34,12 +171,27 @@ impl Content {
                 ticks: VecDeque::new(),
                 run: 0,
             },
+            Window::Cusum(_) => Self::Scores(HeldScores::NOTHING),
+        }
+    }
+
+    /// What it holds once probes have closed the breaker.
+    pub(super) fn after_probes(window: Window) -> Self {
+        match window {
+            Window::Cusum(cusum) => Self::Scores(HeldScores::head_start(&cusum)),
+            _ => Self::nothing(window),
         }
     }
 
     /// One outcome more, in this tick.
-    pub(super) fn push(&mut self, config: &Config, sample: Sample, tick: u64) {
+    pub(super) fn push(&mut self, config: &Config, sample: Sample, tick: u64, at: Duration) {
         match self {
+            Self::Scores(scores) => {
+                let Window::Cusum(cusum) = config.window else {
+                    unreachable!("a window of another shape restarts")
+                };
+                scores.push(config, &cusum, sample, Moment::at(saturating_nanos(at)));
+            }
             Self::Samples(samples) => {
                 let Window::Count(size) = config.window else {
                     unreachable!("a window of another shape restarts")
@@ -69,6 +221,7 @@ impl Content {
             Self::Samples(samples) => samples
                 .iter()
                 .fold(Counts::default(), |counts, &sample| counts.with(sample)),
+            Self::Scores(_) => Counts::default(),
             Self::Ticks { .. } => self
                 .ticks(window, tick)
                 .fold(Counts::default(), |sum, (_, counts)| sum.plus(counts)),
@@ -97,12 +250,15 @@ impl Content {
                 .take_while(|sample| is_failure(sample))
                 .count() as u32,
             Self::Ticks { run, .. } => *run,
+            Self::Scores(scores) => scores.run,
         }
     }
 
     pub(super) fn forget_run(&mut self) {
-        if let Self::Ticks { run, .. } = self {
-            *run = 0;
+        match self {
+            Self::Ticks { run, .. } => *run = 0,
+            Self::Scores(scores) => scores.run = 0,
+            Self::Samples(_) => {}
         }
     }
 
@@ -113,7 +269,22 @@ impl Content {
         }
         let recent = passed <= MAX_AGE;
         match config.window {
-            Window::Count(_) if !recent => None,
+            Window::Count(_) | Window::Cusum(_) if !recent => None,
+            Window::Cusum(cusum) => {
+                let slow = cusum.slow.map(|slow| slow.score);
+                let Scores {
+                    failures,
+                    slow: held,
+                } = snapshot.scores;
+                Some(Self::Scores(HeldScores {
+                    failures: One::restored(failures, cusum.failures, passed)?,
+                    slow: One::restored(held, slow, passed)?,
+                    run: match config.consecutive_failures {
+                        Some(_) => snapshot.failures_in_a_row.min(Cusum::MAX_CONSECUTIVE),
+                        None => 0,
+                    },
+                }))
+            }
             Window::Count(size) => {
                 let samples = &snapshot.samples;
                 let fits = samples.len() <= size as usize
@@ -156,7 +327,7 @@ impl Model {
     /// The tick that it is at; never before one in which an outcome came.
     pub(super) fn tick(&self, at: Duration) -> u64 {
         match self.config.window {
-            Window::Count(_) => 0,
+            Window::Count(_) | Window::Cusum(_) => 0,
             Window::Time { length, buckets } => {
                 let tick = FIRST_TICK + saturating_nanos(at) / tick_width(length, buckets);
                 tick.max(self.newest)

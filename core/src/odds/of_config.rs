@@ -3,9 +3,9 @@
 use alloc::format;
 
 use super::curve::Curve;
-use super::run;
 use super::scan::Scan;
 use super::traffic::Traffic;
+use super::{cusum, run};
 use crate::contract::config::{Config, Window};
 use crate::contract::error::ConfigError;
 use crate::contract::rules::least;
@@ -19,12 +19,16 @@ const MOST_SAMPLES: f64 = 100_000.0;
 pub struct Odds {
     /// With an empty window at the start, as after a recovery.
     pub from_empty: Curve,
-    /// With a window full of successes at the start, as after a long time in which all went well.
+    /// With a window full of successes, or scores of zero, at the start, as after a long time in which all went well.
     pub from_full: Curve,
 }
 
 impl Config {
     /// How long a breaker of this config stays closed under such traffic: see [`odds`](crate::odds).
+    ///
+    /// Scores are taken to match at their limit: [`lasting`](crate::Cusum::lasting) is not counted, which makes them match
+    /// later and more seldom, and neither is [`max_age`](crate::Cusum::max_age). They begin with the head start in
+    /// [`from_empty`](Odds::from_empty), and at zero in [`from_full`](Odds::from_full).
     ///
     /// Reads no clock and allocates. It takes microseconds for a window of 100, and some tenths of a second at
     /// the most, for a time window that holds 100,000 calls.
@@ -36,7 +40,6 @@ impl Config {
     pub fn odds(&self, traffic: Traffic) -> Result<Odds, ConfigError> {
         self.validate()?;
         traffic.validate()?;
-        let size = window_size(self.window, &traffic)?;
         let mut odds = Odds {
             from_empty: Curve::never(),
             from_full: Curve::never(),
@@ -51,6 +54,20 @@ impl Config {
             let curve = run::curve(length, share);
             add(curve.clone(), curve);
         }
+        if let Window::Cusum(cusum) = self.window {
+            let slow = cusum.slow.map(|slow| slow.score);
+            for (score, share) in [(cusum.failures, traffic.failures), (slow, traffic.slow)] {
+                if let (Some(score), Some(share)) = (score, usable(share)) {
+                    let start = cusum.head_start(score);
+                    add(
+                        cusum::curve(score, share, start),
+                        cusum::curve(score, share, 0),
+                    );
+                }
+            }
+            return Ok(odds);
+        }
+        let size = window_size(self.window, &traffic)?;
         if let (Some(failures), Some(share)) = (self.failures, usable(traffic.failures)) {
             let scan = Scan {
                 size,
@@ -87,6 +104,8 @@ fn window_size(window: Window, traffic: &Traffic) -> Result<u32, ConfigError> {
     let (length, buckets) = match window {
         Window::Count(size) => return Ok(size),
         Window::Time { length, buckets } => (length, buckets),
+        // It holds none.
+        Window::Cusum(_) => return Ok(0),
     };
     // The newest bucket is half full on average.
     let seconds = length.as_secs_f64() * (1.0 - 0.5 / f64::from(buckets));

@@ -57,7 +57,7 @@ impl Score {
             refused(
                 "calls",
                 calls,
-                "fewer, or ill further above well: no limit up to 4096 is enough",
+                "fewer, or ill further above well: no limit up to 4095 is enough",
             )
         };
         let (bad, good) = steps(well, ill).ok_or_else(unmet)?;

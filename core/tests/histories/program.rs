@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cutout::{Config, OpenWait, Outcome, Report, SlowRule, Window};
+use cutout::{Config, Cusum, OpenWait, Outcome, Report, Score, SlowRule, Window};
 
 use super::Op;
 
@@ -84,6 +84,39 @@ impl Program {
 
 /// Small windows and quotas, so that something happens.
 fn config(random: &mut Random) -> Config {
+    let config = config_of_outcomes(random);
+    if !random.one_in(4) {
+        return config;
+    }
+    let mut cusum = Cusum::of_failures(score(random))
+        .lasting([Duration::ZERO, WAIT][random.below(2)])
+        .max_age([None, Some(WAIT * 2)][random.below(2)])
+        .head_start_percent([0, 50][random.below(2)]);
+    if config.slow.is_some() {
+        cusum = cusum.and_slow(WAIT, score(random));
+    }
+    by_scores(config, Window::Cusum(cusum))
+}
+
+fn score(random: &mut Random) -> Score {
+    let bad = 1 + random.below(3) as u16;
+    Score {
+        bad,
+        good: 1 + random.below(2) as u16,
+        limit: bad + random.below(6) as u16,
+    }
+}
+
+/// The config with a window of scores, and none of the rules that may not stand beside one.
+fn by_scores(config: Config, window: Window) -> Config {
+    config.with(|config| {
+        config.window = window;
+        (config.min_calls, config.failure_ratio) = (None, None);
+        config.slow = None;
+    })
+}
+
+fn config_of_outcomes(random: &mut Random) -> Config {
     let size = 1 + random.below(4) as u32;
     let slow = SlowRule {
         limit: WAIT,
@@ -116,13 +149,19 @@ fn op(random: &mut Random, present: &Config, permits: &mut Vec<usize>, granted: 
         32 => Op::Close,
         33 => [Op::Disable, Op::ObserveOnly][random.below(2)],
         34 => Op::ForceOpen([None, Some(Duration::ZERO), Some(WAIT)][random.below(3)]),
-        35 => Op::Reconfigure(config(random).with(|config| {
-            config.window = [present.window, Window::count(2)][random.below(2)];
-            config.min_calls = Some(1);
-            config.consecutive_failures = None;
-            // A call that loses the race for a probe may leave its lease behind, so the leases are equal.
-            config.probe_lease = present.probe_lease;
-        })),
+        35 => Op::Reconfigure({
+            let other = config_of_outcomes(random).with(|config| {
+                config.window = [present.window, Window::count(2)][random.below(2)];
+                config.min_calls = Some(1);
+                config.consecutive_failures = None;
+                // A call that loses the race for a probe may leave its lease behind, so the leases are equal.
+                config.probe_lease = present.probe_lease;
+            });
+            match other.window {
+                window @ Window::Cusum(_) => by_scores(other, window),
+                _ => other,
+            }
+        }),
         36 | 37 => Op::Snapshot,
         38 => [Op::State, Op::IsAvailable][random.below(2)],
         39 => [Op::Config, Op::Stale][random.below(2)],

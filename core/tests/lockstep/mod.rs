@@ -305,6 +305,11 @@ fn stored(mut config: Config) -> Config {
     if let Window::Time { length, .. } = &mut config.window {
         *length = longest.min(*length);
     }
+    if let Window::Cusum(cusum) = &mut config.window
+        && let Some(slow) = &mut cusum.slow
+    {
+        slow.limit = longest.min(slow.limit);
+    }
     config.probe_lease = config.probe_lease.map(|lease| lease.min(longest));
     config.abandoned_after = config.abandoned_after.map(|after| after.min(longest));
     if let Some(Overdue::Timeout(limit)) = &mut config.overdue {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, Evidence, ListenerSet, ManualClock, OpenWait,
+    Breaker, CallError, Cause, Clock, Config, Evidence, ListenerSet, ManualClock, OpenWait, Scores,
     Settled, SlowRule, Snapshot, State, Window,
 };
 

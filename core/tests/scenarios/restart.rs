@@ -55,6 +55,7 @@ fn a_snapshot_of_nonsense_is_made_sense_of() {
         window: Window::count(0),
         samples: Vec::new(),
         buckets: Vec::new(),
+        scores: Scores::default(),
         failures_in_a_row: 0,
         taken: Duration::MAX,
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cutout::{Outcome, Sample, Snapshot, Window};
+use cutout::{HeldScore, Outcome, Sample, Score, Snapshot, Window};
 use serde::Serialize;
 
 use crate::events::Counts;
@@ -13,12 +13,35 @@ use crate::events::Counts;
 pub(super) enum Content {
     /// Of a count window: its outcomes, oldest first, a letter each.
     Outcomes { size: u32, outcomes: String },
+    /// Of a window of scores: where each is, as far as it has one.
+    Scores {
+        failures: Option<Level>,
+        slow: Option<Level>,
+    },
     /// Of a time window: its buckets, oldest first, without empty ones.
     Buckets {
         length_ms: u64,
         bucket_ms: u64,
         buckets: Vec<Bucket>,
     },
+}
+
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub(super) struct Level {
+    score: u32,
+    limit: u16,
+    /// For how long it has been above zero.
+    above_zero_ms: Option<u64>,
+}
+
+impl Level {
+    fn of(held: HeldScore, score: Score) -> Self {
+        Self {
+            score: held.value,
+            limit: score.limit,
+            above_zero_ms: held.above_zero.map(millis),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
@@ -43,6 +66,14 @@ impl Content {
                         counts: bucket.counts.into(),
                     })
                     .collect(),
+            },
+            Window::Cusum(cusum) => Self::Scores {
+                failures: cusum
+                    .failures
+                    .map(|score| Level::of(snapshot.scores.failures, score)),
+                slow: cusum
+                    .slow
+                    .map(|slow| Level::of(snapshot.scores.slow, slow.score)),
             },
             window => Self::Outcomes {
                 size: match window {
@@ -96,6 +127,24 @@ mod tests {
             breaker.allow().unwrap().done(Report::from(outcome));
         }
         assert_eq!(content(&breaker), json!({"size": 8, "outcomes": "stf"}));
+    }
+
+    #[test]
+    fn a_window_of_scores_is_where_they_are_and_their_limits() {
+        let score = Score {
+            bad: 10,
+            good: 1,
+            limit: 55,
+        };
+        let clock = ManualClock::new();
+        let builder = Breaker::builder().clock(clock.clone());
+        let breaker = builder.window(Window::cusum(score)).build().unwrap();
+        breaker.allow().unwrap().failure();
+        clock.advance(Duration::from_millis(30));
+        assert_eq!(
+            content(&breaker),
+            json!({"failures": {"score": 10, "limit": 55, "above_zero_ms": 30}, "slow": null})
+        );
     }
 
     #[test]

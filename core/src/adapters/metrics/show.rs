@@ -115,6 +115,7 @@ fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
     let threshold = match trip.and_then(|trip| trip.threshold) {
         Some(Threshold::Failures(failures)) => f64::from(failures),
         Some(Threshold::Ratio(ratio)) => ratio,
+        Some(Threshold::Score(score)) => f64::from(score),
         None => 0.0,
     };
     [
@@ -212,7 +213,9 @@ fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
             | Cause::Failures
             | Cause::FailureRatio
             | Cause::TimeoutRatio
-            | Cause::SlowRatio => &[State::Open, State::ObserveOnly],
+            | Cause::SlowRatio
+            | Cause::FailureScore
+            | Cause::SlowScore => &[State::Open, State::ObserveOnly],
             Cause::ProbeFailed
             | Cause::ProbeTimedOut
             | Cause::ProbeSlow

@@ -12,16 +12,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::duration;
 use super::wire::{OrNone, Span, Wait, Wire};
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::contract::cusum::{Cusum, SlowScore};
 use crate::contract::event::Event;
 use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
-use crate::contract::snapshot::{Bucket, Interrupted, Snapshot};
+use crate::contract::score::Score;
+use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 
 record!(Config {
     window: Window = Config::default().window,
     min_calls: OrNone<u32> = Config::default().min_calls,
-    failure_ratio: OrNone<f64> = Config::default().failure_ratio,
+    failure_ratio: OrNone<f64> = beside(window),
     timeout_ratio: OrNone<f64> = Config::default().timeout_ratio,
     slow: OrNone<SlowRule> = Config::default().slow,
     overdue: OrNone<Overdue> = Config::default().overdue,
@@ -36,6 +38,15 @@ record!(Config {
     abandoned_after: OrNone<Span> = Config::default().abandoned_after,
     panicked: Outcome = Config::default().panicked,
 });
+
+/// The failure ratio of a config that says none, beside such a window.
+fn beside(window: Option<Window>) -> Option<f64> {
+    let config = Config {
+        window: window.unwrap_or(Config::default().window),
+        ..Config::default()
+    };
+    config.default_failure_ratio()
+}
 
 record!(SlowRule, like "{ limit = \"2s\", ratio = 0.8 }" {
     limit: Span,
@@ -55,26 +66,55 @@ struct Shape {
     count: Option<u32>,
     time: Option<Duration>,
     buckets: Option<u32>,
+    cusum: Option<Cusum>,
 }
 
 record!(Shape, like "{ count = 100 } or { time = \"10s\" }" {
     count: Option<u32> = None,
     time: Option<Span> = None,
     buckets: Option<u32> = None,
+    cusum: Option<Cusum> = None,
+});
+
+record!(Cusum, like "{ failures = { bad = 10, good = 1, limit = 55 } }" {
+    failures: Option<Score> = None,
+    slow: Option<SlowScore> = None,
+    lasting: Span = Cusum::NONE.lasting,
+    max_age: OrNone<Span> = Cusum::NONE.max_age,
+    head_start_percent: u32 = 0,
+});
+
+record!(SlowScore, like "{ limit = \"2s\", score = { bad = 10, good = 1, limit = 55 } }" {
+    limit: Span,
+    score: Score,
+});
+
+record!(Score, like "{ bad = 10, good = 1, limit = 55 }" {
+    bad: u16,
+    good: u16,
+    limit: u16,
 });
 
 impl Shape {
     fn window<E: Error>(self) -> Result<Window, E> {
         match self {
             Self {
+                count: None,
+                time: None,
+                buckets: None,
+                cusum: Some(cusum),
+            } => Ok(Window::Cusum(cusum)),
+            Self {
                 count: Some(size),
                 time: None,
                 buckets: None,
+                cusum: None,
             } => Ok(Window::Count(size)),
             Self {
                 count: None,
                 time: Some(length),
                 buckets,
+                cusum: None,
             } => Ok(Window::Time {
                 length,
                 buckets: buckets.unwrap_or(Window::BUCKETS),
@@ -82,10 +122,11 @@ impl Shape {
             Self {
                 count: None,
                 time: None,
+                cusum: None,
                 ..
             } => Err(E::missing_field("count")),
             _ => Err(E::custom(
-                "give either `count`, or `time` and perhaps `buckets`; where one config is laid over another, \
+                "give either `count`, or `time` and perhaps `buckets`, or `cusum`; where one config is laid over another, \
                  write the window in one word, such as 100 or \"10s\"",
             )),
         }
@@ -102,6 +143,7 @@ impl Serialize for Window {
                     let length = duration::Text(length);
                     to.collect_str(&format_args!("{length} in {buckets}"))
                 }
+                Self::Cusum(cusum) => to.collect_map([("cusum", cusum)]),
             };
         }
         let shape = match *self {
@@ -112,6 +154,10 @@ impl Serialize for Window {
             Self::Time { length, buckets } => Shape {
                 time: Some(length),
                 buckets: Some(buckets),
+                ..Shape::default()
+            },
+            Self::Cusum(cusum) => Shape {
+                cusum: Some(cusum),
                 ..Shape::default()
             },
         };
@@ -129,7 +175,8 @@ impl<'de> Deserialize<'de> for Window {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
                     "a number of outcomes such as 100, a time such as \"10s\" or \"10s in 20\" buckets, \
-                     or a table such as { count = 100 } or { time = \"10s\" }",
+                     or a table such as { count = 100 }, { time = \"10s\" } or \
+                     { cusum = { failures = { bad = 10, good = 1, limit = 55 } } }",
                 )
             }
 
@@ -219,6 +266,8 @@ names!(Cause {
     FailureRatio = "failure_ratio",
     TimeoutRatio = "timeout_ratio",
     SlowRatio = "slow_ratio",
+    FailureScore = "failure_score",
+    SlowScore = "slow_score",
     ProbeFailed = "probe_failed",
     ProbeTimedOut = "probe_timed_out",
     ProbeSlow = "probe_slow",
@@ -264,11 +313,13 @@ record!(Bucket [grows] {
 struct Amount {
     failures: Option<u32>,
     ratio: Option<f64>,
+    score: Option<u32>,
 }
 
 record!(Amount [grows] {
     failures: Option<u32> = None,
     ratio: Option<f64> = None,
+    score: Option<u32> = None,
 });
 
 impl Serialize for Threshold {
@@ -278,6 +329,7 @@ impl Serialize for Threshold {
             return match *self {
                 Self::Failures(failures) => to.collect_map([("failures", failures)]),
                 Self::Ratio(ratio) => to.collect_map([("ratio", ratio)]),
+                Self::Score(score) => to.collect_map([("score", score)]),
             };
         }
         let amount = match *self {
@@ -287,6 +339,10 @@ impl Serialize for Threshold {
             },
             Self::Ratio(ratio) => Amount {
                 ratio: Some(ratio),
+                ..Amount::default()
+            },
+            Self::Score(score) => Amount {
+                score: Some(score),
                 ..Amount::default()
             },
         };
@@ -300,12 +356,21 @@ impl<'de> Deserialize<'de> for Threshold {
             Amount {
                 failures: Some(failures),
                 ratio: None,
+                score: None,
             } => Ok(Self::Failures(failures)),
             Amount {
                 failures: None,
                 ratio: Some(ratio),
+                score: None,
             } => Ok(Self::Ratio(ratio)),
-            _ => Err(D::Error::custom("either `failures` or `ratio` is needed")),
+            Amount {
+                failures: None,
+                ratio: None,
+                score: Some(score),
+            } => Ok(Self::Score(score)),
+            _ => Err(D::Error::custom(
+                "one of `failures`, `ratio` and `score` is needed",
+            )),
         }
     }
 }
@@ -335,6 +400,17 @@ record!(Interrupted [grows] {
     }
 );
 
+record!(HeldScore [grows] {
+    value: u32,
+    above_zero: Option<Span> = None,
+    raised: Option<Span> = None,
+});
+
+record!(Scores [grows] {
+    failures: HeldScore,
+    slow: HeldScore,
+});
+
 // The version rises when a release that knows only the one before would take something in it for something else. A
 // field more is no reason: it is passed over.
 record!(Snapshot [grows], version 1 {
@@ -353,6 +429,7 @@ record!(Snapshot [grows], version 1 {
     failures_in_a_row: u32 = 0,
     taken: Span,
     evidence: Evidence = Evidence::default(),
+    scores: Scores = Scores::default(),
 });
 
 record!(Event [grows] {

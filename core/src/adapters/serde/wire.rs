@@ -15,9 +15,11 @@ use serde::{Serialize, Serializer, forward_to_deserialize_any};
 
 use super::duration;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
+use crate::contract::cusum::{Cusum, SlowScore};
 use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
-use crate::contract::snapshot::{Bucket, Interrupted};
+use crate::contract::score::Score;
+use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores};
 use crate::contract::state::{Cause, State};
 
 /// The form in which a `T` is written.
@@ -45,11 +47,17 @@ macro_rules! plain {
 
 plain!(
     bool,
+    u16,
     u32,
     usize,
     f64,
     Config,
     Window,
+    Cusum,
+    Score,
+    SlowScore,
+    HeldScore,
+    Scores,
     SlowRule,
     Overdue,
     Outcome,

@@ -92,6 +92,11 @@ impl Kind {
         self.0 & Self::FAILURE != 0
     }
 
+    #[inline]
+    pub(crate) const fn is_slow(self) -> bool {
+        self.0 & Self::SLOW != 0
+    }
+
     pub(crate) fn unpack(self) -> Sample {
         Sample {
             outcome: match (self.is_failure(), self.0 & Self::TIMEOUT != 0) {

@@ -1,7 +1,8 @@
-//! What the ratios are computed over.
+//! What the rules are judged by.
 
 pub(crate) mod cell;
 pub(crate) mod count;
 pub(crate) mod ruler;
+pub(crate) mod score;
 mod tick_cells;
 pub(crate) mod time;
