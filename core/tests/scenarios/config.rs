@@ -91,8 +91,7 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
         );
     }
     let none = legal.with(|config| config.failure_ratio = None);
-    let rules =
-        "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow";
+    let rules = "at least one of consecutive_failures, failures, failure_ratio, timeout_ratio, slow, or a window of scores";
     row(none, "rules", &"none", rules);
     let limit = Some(SlowRule {
         limit: Duration::ZERO,
