@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 models! {
     /// The thread that opens it may write that down when the breaker has been closed and is
     /// open again, by another's outcome.
-    a_late_record_is_dropped: Reach::both(2) => Scenario::new(window(1))
+    a_late_record_is_dropped: Reach::both(2).with_loads(1) => Scenario::new(window(1))
         .before([Op::Allow(1)])
         .explained()
         .sees("tripped || -, permit g2, tripped, FailureRatio 1f 1t 0~ of 1")

@@ -45,7 +45,7 @@ models! {
     the_quota_is_the_old_one_or_the_new: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .sees("probe g2 ||")
-        .sees("rejected g2 half-open FailureRatio None ||")
+        .sees("rejected g2 half-open FailureRatio Some(120s) ||")
         .thread([Op::Allow(2)])
         .thread([Op::Reconfigure(probes(2, 1))])
         .after([Op::Allow(3)]);
@@ -62,7 +62,7 @@ models! {
     a_reclaim_against_a_reconfiguration: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
-        .sees("rejected g3 half-open FailureRatio None, -, probe g4")
+        .sees("rejected g3 half-open FailureRatio Some(120s), -, probe g4")
         .thread([Op::Allow(2)])
         .thread([Op::Reconfigure(probes(1, 1))])
         .after([Op::Allow(3), Op::Advance(LEASE), Op::Allow(4)]);

@@ -31,14 +31,14 @@ models! {
         .after([Op::Allow(3)]);
 
     /// The late failure must not re-open, nor enter the new window.
-    after_a_probe_has_closed: Reach::FULL => Scenario::new(probes(2, 1))
+    after_a_probe_has_closed: Reach::both(4) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .sees("stale || closed")
         .thread([failure(1)])
         .thread([success(2)])
         .after([Op::Allow(3), success(3)]);
 
-    after_a_probe_has_opened_again: Reach::FULL => Scenario::new(probes(2, 1))
+    after_a_probe_has_opened_again: Reach::both(4) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .sees("stale || reopened")
         .thread([success(1)])
@@ -46,7 +46,7 @@ models! {
         .after([Op::Allow(3)]);
 
     /// A late failure and the reclaiming probe's success: one of them decides.
-    after_a_reclaim_and_its_verdict: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
+    after_a_reclaim_and_its_verdict: Reach::both(4) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .sees("stale || probe g3, closed")
@@ -66,13 +66,13 @@ models! {
         .after([success(3)]);
 
     after_force_open_in_closed: Reach::FULL => operated(Op::ForceOpen(None))[0].clone();
-    after_force_open_in_half_open: Reach::FULL => operated(Op::ForceOpen(None))[1].clone();
+    after_force_open_in_half_open: Reach::both(4) => operated(Op::ForceOpen(None))[1].clone();
     after_close_in_closed: Reach::FULL => operated(Op::Close)[0].clone();
-    after_close_in_half_open: Reach::FULL => operated(Op::Close)[1].clone();
+    after_close_in_half_open: Reach::both(4) => operated(Op::Close)[1].clone();
     after_disable_in_closed: Reach::FULL => operated(Op::Disable)[0].clone();
-    after_disable_in_half_open: Reach::FULL => operated(Op::Disable)[1].clone();
+    after_disable_in_half_open: Reach::both(4) => operated(Op::Disable)[1].clone();
     after_observe_only_in_closed: Reach::FULL => operated(Op::ObserveOnly)[0].clone();
-    after_observe_only_in_half_open: Reach::FULL => operated(Op::ObserveOnly)[1].clone();
+    after_observe_only_in_half_open: Reach::both(4) => operated(Op::ObserveOnly)[1].clone();
 
     /// The window of the new generation is full of successes: the shortcut must
     /// not take the old permit for one of its own.

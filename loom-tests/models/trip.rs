@@ -9,14 +9,14 @@ use crate::reach::Reach;
 use crate::scenario::Scenario;
 
 models! {
-    one_of_two_failures_trips: Reach::FULL => Scenario::new(window(1))
+    one_of_two_failures_trips: Reach::both(4) => Scenario::new(window(1))
         .before([Op::Allow(1), Op::Allow(2)])
         .heard()
         .sees("stale || tripped")
         .thread([failure(1)])
         .thread([timeout(2)]);
 
-    two_failures_trip_together_once: Reach::FULL => Scenario::new(window(2))
+    two_failures_trip_together_once: Reach::both(4) => Scenario::new(window(2))
         .before([Op::Allow(1), Op::Allow(2)])
         .heard()
         .sees("recorded || tripped")
@@ -68,14 +68,14 @@ models! {
         .thread([vec![Op::Close], calls([3, 4], success)].concat())
         .after(calls([5], failure));
 
-    an_open_breaker_has_a_deadline: Reach::FULL => Scenario::new(window(1))
+    an_open_breaker_has_a_deadline: Reach::both(5) => Scenario::new(window(1))
         .before([Op::Allow(1)])
         .sees("rejected g1 open FailureRatio Some(60s)")
         .thread([failure(1)])
         .thread([Op::Allow(2), Op::IsAvailable])
         .after([Op::Advance(WAIT), Op::Allow(3)]);
 
-    an_open_breaker_has_the_deadline_that_was_asked_for: Reach::FULL => Scenario::new(window(1))
+    an_open_breaker_has_the_deadline_that_was_asked_for: Reach::both(4) => Scenario::new(window(1))
         .before([Op::Allow(1), Op::Allow(2)])
         .sees("left 180s")
         .thread([Op::Done(1, Report::from(Outcome::Failure).retry_after(WAIT * 2))])
