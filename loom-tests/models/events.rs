@@ -12,13 +12,13 @@ models! {
         .thread([Op::Disable])
         .thread([Op::ObserveOnly]);
 
-    three_transitions_of_two_threads: Reach::both(3) => Scenario::new(window(2))
+    three_transitions_of_two_threads: Reach::both(3).with_loads(2) => Scenario::new(window(2))
         .heard()
         .sees("g1 closed > observe-only")
         .thread([Op::Disable, Op::Close])
         .thread([Op::ObserveOnly]);
 
-    three_transitions_of_three_threads: Reach::both(2) => Scenario::new(window(2))
+    three_transitions_of_three_threads: Reach::both(2).with_loads(1) => Scenario::new(window(2))
         .heard()
         .sees("g1 closed > closed")
         .thread([Op::Disable])

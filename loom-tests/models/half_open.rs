@@ -13,7 +13,7 @@ models! {
         .thread([Op::Allow(1)])
         .thread([Op::Allow(2)]);
 
-    one_call_in_three_gets_the_first_probe: Reach::both(2) => Scenario::new(probes(1, 1))
+    one_call_in_three_gets_the_first_probe: Reach::both(2).with_loads(1) => Scenario::new(probes(1, 1))
         .before(waited())
         .sees("|| probe g2 ||")
         .thread([Op::Allow(1)])
@@ -21,7 +21,7 @@ models! {
         .thread([Op::Allow(3)])
         .after([Op::Allow(4)]);
 
-    two_calls_in_three_get_a_probe: Reach::both(2) => Scenario::new(probes(2, 1))
+    two_calls_in_three_get_a_probe: Reach::both(2).with_loads(1) => Scenario::new(probes(2, 1))
         .before(waited())
         .sees("probe g2 || probe g2 || rejected")
         .thread([Op::Allow(1)])

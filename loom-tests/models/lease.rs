@@ -165,7 +165,7 @@ models! {
         .thread([Op::IsAvailable])
         .thread([Op::ForceOpen(Some(Duration::ZERO)), Op::Allow(3)]);
 
-    a_breaker_admits_all_along: Reach::both(4) => Scenario::new(probes(2, 1))
+    a_breaker_admits_all_along: Reach::both(4).with_loads(3) => Scenario::new(probes(2, 1))
         .before(probing([1, 2]))
         .before([Op::Advance(LEASE)])
         .sees("probe g4 || -, probe g4")

@@ -46,7 +46,7 @@ models! {
         .after([Op::Allow(3)]);
 
     /// A late failure and the reclaiming probe's success: one of them decides.
-    after_a_reclaim_and_its_verdict: Reach::both(4) => Scenario::new(probes(1, 1))
+    after_a_reclaim_and_its_verdict: Reach::both(4).with_loads(3) => Scenario::new(probes(1, 1))
         .before(probing([1]))
         .before([Op::Advance(LEASE)])
         .sees("stale || probe g3, closed")

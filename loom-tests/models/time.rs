@@ -46,8 +46,8 @@ models! {
     no_outcome_is_lost_or_counted_twice_when_a_bucket_turns: Reach::both(3) => Scenario::new(ticks(4))
         .before(calls([0], failure))
         .before([Op::Allow(1), Op::Allow(2)])
-        .sees("[2f 0t 0~ of 2 at 65.536s, 1f 0t 0~ of 1 at 0ns]")
-        .sees("[1f 0t 0~ of 1 at 65.536s, 2f 0t 0~ of 2 at 0ns]")
+        .sees("[2f 0t 0~ of 2 at 60s, 1f 0t 0~ of 1 at 0ns]")
+        .sees("[1f 0t 0~ of 1 at 60s, 2f 0t 0~ of 2 at 0ns]")
         .thread([failure(1)])
         .thread([Op::Advance(BUCKET), failure(2)])
         .after([Op::Snapshot]);

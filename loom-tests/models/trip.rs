@@ -23,7 +23,7 @@ models! {
         .thread([failure(1)])
         .thread([failure(2)]);
 
-    one_of_three_failures_trips: Reach::both(2) => Scenario::new(window(2))
+    one_of_three_failures_trips: Reach::both(2).with_loads(1) => Scenario::new(window(2))
         .before(calls([0], success))
         .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
         .heard()
@@ -42,7 +42,7 @@ models! {
         .thread([Op::Close])
         .after([Op::Allow(2), failure(2)]);
 
-    an_operator_action_against_another: Reach::both(4) => Scenario::new(window(2))
+    an_operator_action_against_another: Reach::both(4).with_loads(3) => Scenario::new(window(2))
         .before(calls([0], failure))
         .heard()
         .sees("forced open g2")
@@ -94,14 +94,14 @@ models! {
     };
 
     /// Two threads try to open the same generation, one of them by a later reading of the clock.
-    a_deadline_is_that_of_the_thread_that_opened: Reach::both(4) => Scenario::new(window(1))
+    a_deadline_is_that_of_the_thread_that_opened: Reach::both(4).with_loads(3) => Scenario::new(window(1))
         .before([Op::Allow(1), Op::Allow(2)])
         .sees("tripped || -, stale\n      half-open")
         .sees("left 60s")
         .thread([failure(1)])
         .thread([Op::Advance(Duration::from_secs(300)), failure(2)]);
 
-    an_observed_breaker_would_trip_once_per_window: Reach::both(4) => Scenario::new(window(2))
+    an_observed_breaker_would_trip_once_per_window: Reach::both(4).with_loads(3) => Scenario::new(window(2))
         .before([Op::ObserveOnly])
         .before(calls([0], failure))
         .before([Op::Allow(1), Op::Allow(2)])
