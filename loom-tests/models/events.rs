@@ -18,7 +18,7 @@ models! {
         .thread([Op::Disable, Op::Close])
         .thread([Op::ObserveOnly]);
 
-    three_transitions_of_three_threads: Reach::both(2).with_loads(1) => Scenario::new(window(2))
+    three_transitions_of_three_threads: Reach::interleavings(2) => Scenario::new(window(2))
         .heard()
         .sees("g1 closed > closed")
         .thread([Op::Disable])

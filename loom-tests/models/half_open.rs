@@ -21,7 +21,7 @@ models! {
         .thread([Op::Allow(3)])
         .after([Op::Allow(4)]);
 
-    two_calls_in_three_get_a_probe: Reach::both(2).with_loads(1) => Scenario::new(probes(2, 1))
+    two_calls_in_three_get_a_probe: Reach::interleavings(2) => Scenario::new(probes(2, 1))
         .before(waited())
         .sees("probe g2 || probe g2 || rejected")
         .thread([Op::Allow(1)])

@@ -23,7 +23,7 @@ models! {
         .thread([failure(1)])
         .thread([failure(2)]);
 
-    one_of_three_failures_trips: Reach::both(2).with_loads(1) => Scenario::new(window(2))
+    one_of_three_failures_trips: Reach::interleavings(2) => Scenario::new(window(2))
         .before(calls([0], success))
         .before([Op::Allow(1), Op::Allow(2), Op::Allow(3)])
         .heard()
