@@ -3,8 +3,9 @@
 
 use alloc::sync::Arc;
 
-use crate::breaker::permit::{OwnedPermit, Permit, Token};
+use crate::breaker::permit::{OwnedPermit, Permit};
 use crate::breaker::rejected::{Rejected, TimeLeft};
+use crate::breaker::token::Token;
 use crate::breaker::{Breaker, Reading, time_left};
 use crate::contract::clock::Clock;
 use crate::contract::deadline::Deadline;

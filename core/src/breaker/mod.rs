@@ -22,6 +22,7 @@ mod refusal;
 pub(crate) mod rejected;
 mod seed;
 pub(crate) mod settle;
+pub(crate) mod token;
 pub(crate) mod watch;
 
 use alloc::boxed::Box;

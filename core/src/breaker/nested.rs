@@ -29,6 +29,13 @@ impl<E: Any> MayReject for CallError<E> {
     }
 }
 
+impl<E: 'static> From<Rejected> for CallError<E> {
+    fn from(rejected: Rejected) -> Self {
+        remember::<Self>();
+        Self::Rejected(rejected)
+    }
+}
+
 /// What an error says of the upstream by itself: nothing, if another breaker rejected the
 /// call, or else that it failed.
 pub(crate) fn of_error<E: Any>(error: &E) -> Outcome {

@@ -1,7 +1,7 @@
 //! Calls that are counted while they are still in flight.
 
-use crate::breaker::permit::Token;
 use crate::breaker::settle::EndedCall;
+use crate::breaker::token::Token;
 use crate::breaker::{Breaker, Reading};
 use crate::contract::clock::Clock;
 use crate::contract::config::Window;

@@ -5,45 +5,9 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::breaker::Breaker;
-use crate::breaker::settle::Dropped;
+use crate::breaker::token::{Dropped, Token};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
-use crate::engine::word::Stamp;
-
-/// What a permit knows of its call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    stamp: Stamp,
-    started: u64,
-}
-
-impl Token {
-    const UNTIMED: u64 = u64::MAX;
-
-    #[inline]
-    pub(crate) const fn untimed(stamp: Stamp) -> Self {
-        Self {
-            stamp,
-            started: Self::UNTIMED,
-        }
-    }
-
-    pub(crate) const fn timed(stamp: Stamp, now: u64) -> Self {
-        Self {
-            stamp,
-            started: now,
-        }
-    }
-
-    #[inline]
-    pub(crate) const fn stamp(self) -> Stamp {
-        self.stamp
-    }
-
-    pub(crate) fn started(self) -> Option<u64> {
-        Some(self.started).filter(|&started| started != Self::UNTIMED)
-    }
-}
 
 /// A breaker as permits hold it: borrowed or shared.
 trait Holder {
@@ -243,12 +207,12 @@ macro_rules! permit {
 
             /// The generation that granted the permit.
             pub fn generation(&self) -> u32 {
-                self.0.token.stamp.generation()
+                self.0.token.stamp().generation()
             }
 
             /// Whether the permit is a probe: its outcome decides a half-open breaker.
             pub fn is_probe(&self) -> bool {
-                self.0.token.stamp.is_probe()
+                self.0.token.stamp().is_probe()
             }
         }
 

@@ -6,7 +6,6 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::breaker::name::NameId;
-use crate::breaker::nested::remember;
 use crate::contract::state::{Cause, State};
 use crate::engine::word::Word;
 
@@ -147,12 +146,5 @@ impl<E: Error + 'static> Error for CallError<E> {
             Self::Rejected(_) => None,
             Self::Inner(error) => error.source(),
         }
-    }
-}
-
-impl<E: 'static> From<Rejected> for CallError<E> {
-    fn from(rejected: Rejected) -> Self {
-        remember::<Self>();
-        Self::Rejected(rejected)
     }
 }

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use crate::breaker::permit::Token;
+use crate::breaker::token::{Dropped, Token};
 use crate::breaker::{Breaker, Match, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::evidence::Moment;
@@ -484,31 +484,6 @@ impl<C: Clock> Breaker<C> {
             counts,
             threshold: self.engine.rules(word).threshold(cause),
             label: ended.report.label,
-        }
-    }
-}
-
-/// How a permit came to be dropped.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Dropped {
-    /// By a caller that lost interest in the call.
-    Abandoned,
-    /// By a panic of the call.
-    Panicked,
-}
-
-impl Dropped {
-    /// By code that stands around the call. If the thread is panicking, the panic is taken for one of the call.
-    pub(crate) fn here() -> Self {
-        #[cfg(feature = "std")]
-        let is_panicking = std::thread::panicking();
-        // Without the standard library nobody can tell.
-        #[cfg(not(feature = "std"))]
-        let is_panicking = false;
-        if is_panicking {
-            Self::Panicked
-        } else {
-            Self::Abandoned
         }
     }
 }

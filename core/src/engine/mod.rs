@@ -9,6 +9,7 @@ pub(crate) mod by_score;
 pub(crate) mod by_time;
 pub(crate) mod counters;
 pub(crate) mod field;
+mod generations;
 pub(crate) mod in_flight;
 pub(crate) mod lines;
 pub(crate) mod on_demand;
@@ -21,6 +22,7 @@ pub(crate) mod shape;
 pub(crate) mod sync;
 pub(crate) mod tagged_cell;
 pub(crate) mod wait;
+mod why;
 pub(crate) mod window;
 pub(crate) mod word;
 

@@ -20,10 +20,8 @@ use once_cell::race::OnceBox;
 use crate::contract::evidence::{Evidence, Moment, OperatorAction, Threshold, Trip};
 use crate::contract::label::{Label, cut};
 use crate::contract::outcome::Counts;
-use crate::contract::state::{Cause, State};
-use crate::engine::Engine;
+use crate::contract::state::Cause;
 use crate::engine::field::Field;
-use crate::engine::sync::keeps_records;
 use crate::engine::tagged_cell::TaggedCell;
 use crate::engine::word::Word;
 
@@ -31,9 +29,9 @@ use crate::engine::word::Word;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lineage {
     /// The one that began with the trip.
-    trip: Option<u32>,
+    pub(super) trip: Option<u32>,
     /// The one that an operator ordered.
-    operator: Option<u32>,
+    pub(super) operator: Option<u32>,
 }
 
 /// A lineage is packed as distances, back from the generation whose lineage it is. A distance is written plus one, so that
@@ -42,12 +40,12 @@ const TRIP: Field = Field::lowest(21);
 const OPERATOR: Field = TRIP.above(21);
 
 impl Lineage {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         trip: None,
         operator: None,
     };
 
-    fn pack(self, generation: u32) -> u64 {
+    pub(super) fn pack(self, generation: u32) -> u64 {
         let distance = |of: Option<u32>| {
             let of = of.map(|of| u64::from(Word::distance(of, generation)) + 1);
             of.filter(|&distance| distance <= TRIP.max()).unwrap_or(0)
@@ -55,7 +53,7 @@ impl Lineage {
         TRIP.put(distance(self.trip)) | OPERATOR.put(distance(self.operator))
     }
 
-    fn unpack(value: u64, generation: u32) -> Self {
+    pub(super) fn unpack(value: u64, generation: u32) -> Self {
         let of = |distance: u64| {
             let back = distance.checked_sub(1)? as u32;
             Some(generation.wrapping_sub(back) % Word::GENERATIONS)
@@ -86,7 +84,7 @@ const RATIO: u64 = 2;
 const SCORE: u64 = 3;
 
 impl TripRecord {
-    fn pack(self) -> [u64; 6] {
+    pub(super) fn pack(self) -> [u64; 6] {
         let (kind, amount) = match self.threshold {
             None => (NO_RULE, 0),
             Some(Threshold::Score(score)) => (SCORE, u64::from(score)),
@@ -104,7 +102,7 @@ impl TripRecord {
         ]
     }
 
-    fn unpack(words: [u64; 6]) -> Option<Self> {
+    pub(super) fn unpack(words: [u64; 6]) -> Option<Self> {
         let [at, cause, counts @ ..] = words;
         let [samples, failures, timeouts, slow] = counts.map(|count| count as u32);
         let amount = AMOUNT.get(cause);
@@ -129,7 +127,7 @@ impl TripRecord {
 
 /// A text in cells of five bytes, the length in the first byte.
 #[derive(Debug)]
-struct Text<const CELLS: usize>([TaggedCell; CELLS]);
+pub(super) struct Text<const CELLS: usize>([TaggedCell; CELLS]);
 
 const BYTES: usize = 5;
 const LABEL: usize = (1 + Label::MAX_LEN).div_ceil(BYTES);
@@ -158,7 +156,7 @@ impl<const CELLS: usize> Text<CELLS> {
         }
     }
 
-    fn get(&self, generation: u32) -> Option<Arc<str>> {
+    pub(super) fn get(&self, generation: u32) -> Option<Arc<str>> {
         let mut bytes = Vec::with_capacity(CELLS * BYTES);
         let mut len = 0;
         for (index, cell) in self.0.iter().enumerate() {
@@ -176,23 +174,23 @@ impl<const CELLS: usize> Text<CELLS> {
 
 /// What an operator has ordered.
 #[derive(Debug)]
-struct Order {
-    at: TaggedCell,
-    reason: Text<REASON>,
+pub(super) struct Order {
+    pub(super) at: TaggedCell,
+    pub(super) reason: Text<REASON>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Records {
     /// The lineage of an even generation and of an odd one; there before the word leaves it.
     lineage: [TaggedCell; 2],
-    trip: [TaggedCell; 6],
+    pub(super) trip: [TaggedCell; 6],
 }
 
 /// The texts of the records. Room is made for them when the first one is written.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     label: OnceBox<Text<LABEL>>,
-    order: OnceBox<Order>,
+    pub(super) order: OnceBox<Order>,
 }
 
 impl Records {
@@ -225,7 +223,7 @@ impl Records {
         }
     }
 
-    fn lineage(&self, generation: u32) -> &TaggedCell {
+    pub(super) fn lineage(&self, generation: u32) -> &TaggedCell {
         &self.lineage[generation as usize % 2]
     }
 }
@@ -248,12 +246,18 @@ impl Texts {
         }
     }
 
-    fn put_label(&self, generation: u32, label: &str, current: impl Fn() -> bool) {
+    pub(super) fn put_label(&self, generation: u32, label: &str, current: impl Fn() -> bool) {
         let new = || Box::new(Text::before(generation));
         self.label.get_or_init(new).put(generation, label, current);
     }
 
-    fn put_order(&self, generation: u32, at: Moment, reason: &str, current: impl Fn() -> bool) {
+    pub(super) fn put_order(
+        &self,
+        generation: u32,
+        at: Moment,
+        reason: &str,
+        current: impl Fn() -> bool,
+    ) {
         let order = self.order.get_or_init(|| {
             let reason = Text::before(generation);
             let other = generation.wrapping_sub(Word::GENERATIONS / 2) % Word::GENERATIONS;
@@ -268,157 +272,10 @@ impl Texts {
     }
 
     /// The label that was given in one of these generations.
-    fn label_since(&self, first: u32, last: u32) -> Option<Arc<str>> {
+    pub(super) fn label_since(&self, first: u32, last: u32) -> Option<Arc<str>> {
         let label = self.label.get()?;
         let generation = label.0[0].generation();
         let is_one = Word::distance(generation, last) <= Word::distance(first, last);
         is_one.then(|| label.get(generation)).flatten()
-    }
-}
-
-impl Engine {
-    /// The lineage of a word. If the word has moved meanwhile the result means nothing, and the caller must look again.
-    fn lineage_of(&self, word: Word) -> Lineage {
-        let generation = word.generation();
-        let before = || {
-            let before = word.previous_generation();
-            let value = self.records.lineage(before).get(before);
-            value.map_or(Lineage::NONE, |value| Lineage::unpack(value, before))
-        };
-        match word.state() {
-            State::Closed => Lineage::NONE,
-            // Observe-only shows no evidence. It hands the trip on all the same: `resume` may go back to open.
-            State::ObserveOnly => Lineage {
-                trip: before().trip,
-                operator: None,
-            },
-            State::Open => Lineage {
-                trip: before().trip.or(Some(generation)),
-                operator: None,
-            },
-            State::ForcedOpen | State::Disabled => Lineage {
-                trip: before().trip,
-                operator: Some(generation),
-            },
-            State::HalfOpen => {
-                let Lineage { trip, operator } = before();
-                let is_ordered = word.cause() == Cause::Operator;
-                Lineage {
-                    trip,
-                    operator: operator.or(Some(generation)).filter(|_| is_ordered),
-                }
-            }
-        }
-    }
-
-    /// The lineage of the word as it is.
-    fn lineage_now(&self) -> (Word, Lineage) {
-        loop {
-            let word = self.word.load();
-            let lineage = self.lineage_of(word);
-            if self.generation() == word.generation() {
-                return (word, lineage);
-            }
-        }
-    }
-
-    /// Publishes the lineage of the generation of `from`, which is about to be left: its successor's lineage
-    /// is read from it. False if the word has moved meanwhile.
-    #[must_use = "a generation may not be left whose lineage is not known"]
-    pub(crate) fn hand_on_lineage(&self, from: Word) -> bool {
-        if !keeps_records() || from.state() == State::Closed {
-            return true;
-        }
-        let generation = from.generation();
-        let lineage = self.lineage_of(from).pack(generation);
-        let is_current = || self.generation() == generation;
-        self.records
-            .lineage(generation)
-            .put(generation, is_current, |_| lineage)
-    }
-
-    /// Records what opened the breaker. To be called by the thread that moved the word to `word`, which is open.
-    ///
-    /// If the outage goes on (a probe failed, and the trip was generations ago), the trip's record stays as it is, and only the label
-    /// is new.
-    pub(crate) fn record_trip(&self, word: Word, record: TripRecord, label: Option<Label>) {
-        if !keeps_records() {
-            return;
-        }
-        let generation = word.generation();
-        let (_, lineage) = self.lineage_now();
-        if lineage.trip == Some(generation) {
-            let lasts = || self.lineage_now().1.trip == Some(generation);
-            for (cell, value) in self.records.trip.iter().zip(record.pack()) {
-                if !cell.put(generation, lasts, |_| value) {
-                    return;
-                }
-            }
-        }
-        if let Some(label) = label {
-            let lasts = || self.generation() == generation;
-            let texts = self.on_demand.texts_for_more();
-            texts.put_label(generation, label.as_str(), lasts);
-        }
-    }
-
-    /// Records what an operator has ordered. To be called by the thread that moved the word to `word`.
-    pub(crate) fn record_order(&self, word: Word, at: Moment, reason: &str) {
-        if !keeps_records() {
-            return;
-        }
-        let generation = word.generation();
-        let lasts = || self.lineage_now().1.operator == Some(generation);
-        if lasts() {
-            let texts = self.on_demand.texts_for_more();
-            texts.put_order(generation, at, reason, lasts);
-        }
-    }
-
-    /// The evidence that goes with `word`, its ages as of `now`. If the generation of `word` is over meanwhile
-    /// the result means nothing, and the caller must look again.
-    pub(crate) fn evidence_of(&self, word: Word, now: u64) -> Evidence {
-        if !keeps_records() || word.state() == State::ObserveOnly {
-            return Evidence::default();
-        }
-        let Lineage { trip, operator } = self.lineage_of(word);
-        Evidence {
-            trip: trip.and_then(|generation| {
-                let mut words = [0; 6];
-                for (cell, word) in self.records.trip.iter().zip(&mut words) {
-                    *word = cell.get(generation)?;
-                }
-                let record = TripRecord::unpack(words)?;
-                Some(Trip {
-                    cause: record.cause,
-                    age: record.at.age(now),
-                    counts: record.counts,
-                    threshold: record.threshold,
-                    label: self
-                        .on_demand
-                        .texts()
-                        .and_then(|texts| texts.label_since(generation, word.generation())),
-                })
-            }),
-            operator: operator.and_then(|generation| {
-                let order = self.on_demand.texts()?.order.get()?;
-                Some(OperatorAction {
-                    age: Moment(order.at.get(generation)?).age(now),
-                    reason: order.reason.get(generation)?,
-                })
-            }),
-        }
-    }
-}
-
-impl Engine {
-    /// The generation in which what explains `word` began; `None` if nothing does.
-    pub(crate) fn outage_of(&self, word: Word) -> Option<u32> {
-        let (now, lineage) = self.lineage_now();
-        if now.state() == State::ObserveOnly {
-            return None;
-        }
-        let first = lineage.trip.or(lineage.operator)?;
-        (now.generation() == word.generation()).then_some(first)
     }
 }

@@ -23,7 +23,7 @@
 //!
 //! # The word
 //!
-//! One atomic of 64 bits decides each call. `engine/word.rs` owns it; no other file sees its bits.
+//! One atomic of 64 bits decides each call. `engine/word.rs` owns it; how a count window's 32 bits are divided is in `engine/shape.rs`. No other file sees its bits.
 //!
 //! ```text
 //!  bit 63   61 60            39  38    37   36                                      0
@@ -97,7 +97,7 @@
 //! | --- | --- | --- |
 //! | `Breaker::allow` calls `admit`, which loads the word | `breaker/allow.rs` | acquire; pairs with the release of a move |
 //! | closed and not timed, by one masked comparison: granted | `engine/word.rs`, `admits_untimed` | |
-//! | the permit keeps the word's mode and generation, its *stamp* | `breaker/permit.rs`, `Token` | |
+//! | the permit keeps the word's mode and generation, its *stamp* | `breaker/token.rs`, `Token` | |
 //! | `Permit::success` calls `settle_as`, which loads the word | `breaker/settle.rs` | acquire, as above |
 //! | same mode and generation, clean, not timed, by one masked comparison: one more success leaves the window as it is | `engine/word.rs`, `is_unmoved_by_success` | |
 //!
@@ -129,10 +129,10 @@
 //! | counts the ring, and asks the rules | `engine/mod.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
 //! | `settle_by_state` finds the match again, now as one that has to open the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
 //! | how long: growth, jitter, what the upstream asked for | `contract/rules.rs`, `open_wait`; `engine/wait.rs` | |
-//! | writes the begin of the wait to the cell of the next generation | `engine/beside.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
-//! | writes what came before, for the next generation | `engine/beside.rs`, `hand_on`; `engine/past.rs` | the same |
+//! | writes the begin of the wait to the cell of the next generation | `engine/generations.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
+//! | writes what came before, for the next generation | `engine/generations.rs`, `hand_on`; `engine/past.rs` | the same |
 //! | moves the word to open, generation + 1 | `engine/word.rs`, `try_move` | acquire and release |
-//! | the winner records why | `engine/records.rs`, `record_trip` | as other cells |
+//! | the winner records why | `engine/why.rs`, `record_trip` | as other cells |
 //! | the winner queues the event, and delivers if nobody else does | `breaker/mod.rs`, `emit_match`; `breaker/listeners.rs`, `publish` | acquire and release, on the count of unseen events |
 //! | a loser starts over, finds another generation, and counts as stale | `breaker/settle.rs`, `settle_by_state` | relaxed: a count orders nothing |
 //!
@@ -143,10 +143,10 @@
 //! | step | file | ordering |
 //! | --- | --- | --- |
 //! | `admit` loads the word: open. `admit_timed_or_reject` reads the clock | `breaker/allow.rs` | acquire |
-//! | the deadline: digits in the word, begin in the cell | `engine/beside.rs`, `deadline_of`; `engine/wait.rs` | acquire; pairs with the CAS of the cell |
+//! | the deadline: digits in the word, begin in the cell | `engine/generations.rs`, `deadline_of`; `engine/wait.rs` | acquire; pairs with the CAS of the cell |
 //! | not over: `Rejected`. Over: `admit_by_state`, `start_probing` | `breaker/allow.rs` | |
-//! | publishes the lease of the probe, in the cell of the next generation | `engine/beside.rs`, `publish_lease` | load acquire, a look at the word, CAS acquire and release |
-//! | hands on what came before, and moves the word: half-open, one probe out | `engine/beside.rs`, `begin` | acquire and release |
+//! | publishes the lease of the probe, in the cell of the next generation | `engine/generations.rs`, `publish_lease` | load acquire, a look at the word, CAS acquire and release |
+//! | hands on what came before, and moves the word: half-open, one probe out | `engine/generations.rs`, `begin` | acquire and release |
 //! | another call now: no slot, and the lease is not over: `Rejected` | `breaker/allow.rs`, `admit_probe` | acquire; a second look at the word |
 //! | another call after the lease: a new half-open generation, the slots are free again | the same, `Cause::LeaseLost` | as a first probe |
 //! | the probe succeeds: `judge_probe` moves the word to closed, with an empty window | `breaker/settle.rs` | acquire and release |
@@ -186,7 +186,8 @@
 //! 5. `adapters/serde/types.rs`, `odds/of_config.rs`; the gateway reads the core's config, by its names.
 //! 6. Tests: `core/tests/model.rs` and `fuzz/src/values.rs` draw configs at random; `core/tests/scenarios/windows_and_rules.rs`.
 //!
-//! **Another jitter, or another growth of the wait**: `contract/rules.rs`, `open_wait`, and nothing else; the model calls the same function. What it is drawn
+//! **Another jitter, or another growth of the wait**: `contract/rules.rs`, `open_wait`, and nothing else. The model asks the same function, but for a fixed wait without
+//! jitter. Tests: `core/tests/scenarios/waits_and_clocks.rs`. What jitter is drawn
 //! from is `breaker/seed.rs`; its field is `OpenWait` in `contract/config.rs`.
 //!
 //! **A window kind**: the variant in `contract/config.rs` (`Window`); its memory, a file in `engine/window/`, room for it in `engine/on_demand.rs`; a mode or a

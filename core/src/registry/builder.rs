@@ -10,53 +10,12 @@ use std::collections::hash_map::RandomState;
 
 use super::Registry;
 use super::config::RegistryConfig;
+use super::recipe::Recipe;
 use crate::breaker::builder::Builder;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::Config;
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
-
-type Name<K> = Box<dyn Fn(&K) -> String + Send + Sync>;
-type Configure<K> = Box<dyn Fn(&K, Config) -> Config + Send + Sync>;
-type Prepare<K, C> = Box<dyn Fn(&K, Builder<C>) -> Builder<C> + Send + Sync>;
-type Listener = Arc<dyn Fn(&str, &Event) + Send + Sync>;
-
-/// How a registry makes a breaker for a key.
-pub(super) struct Recipe<K, C> {
-    name: Name<K>,
-    configure: Option<Configure<K>>,
-    prepare: Option<Prepare<K, C>>,
-    listeners: Vec<Listener>,
-}
-
-impl<K, C: Clock> Recipe<K, C> {
-    pub(super) fn name(&self, key: &K) -> String {
-        (self.name)(key)
-    }
-
-    pub(super) fn config(&self, key: &K, default: Config) -> Config {
-        match &self.configure {
-            Some(configure) => configure(key, default),
-            None => default,
-        }
-    }
-
-    pub(super) fn builder(&self, key: &K, clock: C) -> Builder<C> {
-        let mut builder = Builder::new(clock);
-        if let Some(prepare) = &self.prepare {
-            builder = prepare(key, builder);
-        }
-        let name = self.name(key);
-        if !self.listeners.is_empty() {
-            let name: Arc<str> = name.as_str().into();
-            for listener in &self.listeners {
-                let (name, listener) = (Arc::clone(&name), Arc::clone(listener));
-                builder = builder.listener(move |event| listener(&name, event));
-            }
-        }
-        builder.name(name)
-    }
-}
 
 /// Builds a [`Registry`]. The defaults are those of [`RegistryConfig`].
 ///
@@ -83,6 +42,16 @@ pub struct RegistryBuilder<K, C: Clock = SystemClock, S = RandomState> {
     recipe: Recipe<K, C>,
     clock: C,
     hasher: S,
+}
+
+impl<K> Registry<K> {
+    /// A builder with the defaults of [`RegistryConfig`], on the system's clock, of a
+    /// registry whose breakers are named by `name`.
+    pub fn builder(
+        name: impl Fn(&K) -> String + Send + Sync + 'static,
+    ) -> RegistryBuilder<K, SystemClock> {
+        RegistryBuilder::new(SystemClock::new(), name)
+    }
 }
 
 impl<K, C: Clock> RegistryBuilder<K, C> {

@@ -42,8 +42,10 @@
 
 mod builder;
 mod config;
+mod configs;
 mod entry;
 mod keepers;
+mod recipe;
 mod reconfigure;
 
 use alloc::borrow::ToOwned;
@@ -53,7 +55,6 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use std::collections::hash_map::RandomState;
-use std::string::String;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use builder::RegistryBuilder;
@@ -61,9 +62,9 @@ pub use config::{RegistryConfig, RegistryError};
 
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, SystemClock};
-use builder::Recipe;
+use configs::Configs;
 use keepers::{Keepers, Map, Rule};
-use reconfigure::Configs;
+use recipe::Recipe;
 
 /// How many breakers each new key looks at, for one that is idle.
 const LOOKS: usize = 4;
@@ -112,16 +113,6 @@ pub struct Registry<K, C: Clock = SystemClock, S = RandomState> {
 struct Kept<K, C> {
     keepers: Keepers<K, C>,
     configs: Configs<K>,
-}
-
-impl<K> Registry<K> {
-    /// A builder with the defaults of [`RegistryConfig`], on the system's clock, of a
-    /// registry whose breakers are named by `name`.
-    pub fn builder(
-        name: impl Fn(&K) -> String + Send + Sync + 'static,
-    ) -> RegistryBuilder<K, SystemClock> {
-        RegistryBuilder::new(SystemClock::new(), name)
-    }
 }
 
 impl<K, C, S> Registry<K, C, S>

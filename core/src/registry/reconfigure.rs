@@ -1,65 +1,15 @@
-//! The configs of a registry's breakers: one for all, and those of single keys.
+//! Changing the configs of a registry that is in use.
 
 use alloc::sync::Arc;
 use core::hash::{BuildHasher, Hash};
-use std::collections::HashMap;
 
 use super::Registry;
-use super::builder::Recipe;
 use super::config::{RegistryConfig, RegistryError};
+use super::configs::Configs;
 use crate::breaker::Breaker;
 use crate::contract::clock::Clock;
 use crate::contract::config::Config;
 use crate::contract::error::ConfigError;
-
-/// What was configured.
-pub(super) struct Configs<K> {
-    pub(super) registry: RegistryConfig,
-    own: HashMap<K, Config>,
-    /// Counts the changes.
-    version: u64,
-    /// Whether some thread is bringing the breakers up to date.
-    updating: bool,
-}
-
-/// What a key's config is made of.
-pub(super) enum Source {
-    Own(Config),
-    Default(Config),
-}
-
-impl Source {
-    pub(super) fn resolve<K, C: Clock>(&self, key: &K, recipe: &Recipe<K, C>) -> Config {
-        match *self {
-            Self::Own(config) => config,
-            Self::Default(config) => recipe.config(key, config),
-        }
-    }
-}
-
-impl<K: Hash + Eq> Configs<K> {
-    pub(super) fn new(registry: RegistryConfig) -> Self {
-        Self {
-            registry,
-            own: HashMap::new(),
-            version: 0,
-            updating: false,
-        }
-    }
-
-    pub(super) const fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// What a key's config is made of, as of which version.
-    pub(super) fn of(&self, key: &K) -> (Source, u64) {
-        let source = match self.own.get(key) {
-            Some(&own) => Source::Own(own),
-            None => Source::Default(self.registry.breaker),
-        };
-        (source, self.version)
-    }
-}
 
 /// Configs. Those of breakers in use are replaced as by [`Breaker::reconfigure`].
 ///
@@ -143,7 +93,7 @@ where
         };
         let mut version = kept.configs.version;
         drop(kept);
-        let mut turn = Turn {
+        let mut updating = Update {
             registry: self,
             is_over: false,
         };
@@ -152,7 +102,7 @@ where
             let mut kept = self.lock();
             if kept.configs.version == version {
                 kept.configs.updating = false;
-                turn.is_over = true;
+                updating.is_over = true;
                 return result;
             }
             version = kept.configs.version;
@@ -184,8 +134,8 @@ where
     }
 }
 
-/// A thread's turn at bringing breakers up to date, which a panic ends too.
-struct Turn<'a, K, C, S>
+/// A thread that brings breakers up to date. Dropped, it is over: a panic ends it too.
+struct Update<'a, K, C, S>
 where
     K: Hash + Eq + Clone + Send + Sync,
     C: Clock + Clone,
@@ -195,7 +145,7 @@ where
     is_over: bool,
 }
 
-impl<K, C, S> Drop for Turn<'_, K, C, S>
+impl<K, C, S> Drop for Update<'_, K, C, S>
 where
     K: Hash + Eq + Clone + Send + Sync,
     C: Clock + Clone,

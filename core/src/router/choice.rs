@@ -6,7 +6,8 @@ use core::time::Duration;
 
 use super::target::Upstream;
 use crate::breaker::Breaker;
-use crate::breaker::permit::{OwnedPermit, Token};
+use crate::breaker::permit::OwnedPermit;
+use crate::breaker::token::Token;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 

@@ -12,8 +12,8 @@ use super::queue::{Lane, Queue};
 use super::shed;
 use super::target::Member;
 use super::turns::Turn;
-use crate::breaker::permit::Token;
 use crate::breaker::rejected::Rejected;
+use crate::breaker::token::Token;
 use crate::contract::clock::Clock;
 use crate::contract::state::State;
 

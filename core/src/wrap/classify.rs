@@ -172,3 +172,19 @@ impl<K: fmt::Debug, F> fmt::Debug for ErrorsBy<K, F> {
             .finish_non_exhaustive()
     }
 }
+
+/// What a judge says of what a poll has brought: an item, or the end. `is_last` tells whether the item was the last: a
+/// consumer that sees that need not ask for the end, and seldom does.
+#[cfg(any(feature = "stream", feature = "body"))]
+#[inline]
+pub(crate) fn judge_next<I>(
+    judge: &mut impl Judge<I>,
+    next: Option<&I>,
+    is_last: impl FnOnce() -> bool,
+) -> Option<Report> {
+    let verdict = match next {
+        Some(item) => judge.item(item),
+        None => Some(judge.end()),
+    };
+    verdict.or_else(|| is_last().then(|| judge.end()))
+}

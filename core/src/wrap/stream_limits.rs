@@ -113,6 +113,8 @@ pin_project! {
         timer: T,
         limits: Limits,
         begun: bool,
+        // A limit was reached, which ends the stream.
+        over: bool,
         // Set while the consumer waits.
         #[pin]
         sleep: Option<T::Sleep>,
@@ -125,13 +127,37 @@ impl<T: Timer> Waiting<T> {
             timer,
             limits,
             begun: false,
+            over: false,
             sleep: None,
         }
     }
 
+    /// Whether a limit was reached: then nothing more comes.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// What the consumer gets of a poll that came to `polled`: the next item, or once that a limit is reached.
+    /// `settle` is called then.
+    pub(crate) fn limit<I>(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        polled: Poll<Option<I>>,
+        settle: impl FnOnce(),
+    ) -> Poll<Option<Result<I, Elapsed>>> {
+        if let Poll::Ready(next) = polled {
+            self.end();
+            return Poll::Ready(next.map(Ok));
+        }
+        let elapsed = ready!(self.as_mut().poll_elapsed(cx));
+        settle();
+        *self.project().over = true;
+        Poll::Ready(Some(Err(elapsed)))
+    }
+
     /// An item has arrived.
     #[inline]
-    pub(crate) fn end(self: Pin<&mut Self>) {
+    fn end(self: Pin<&mut Self>) {
         let mut this = self.project();
         *this.begun = true;
         if this.sleep.is_some() {
@@ -140,7 +166,7 @@ impl<T: Timer> Waiting<T> {
     }
 
     /// Nothing has arrived: ready when the limit is reached.
-    pub(crate) fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Elapsed> {
+    fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Elapsed> {
         let mut this = self.project();
         let first = !*this.begun;
         let limit = if first {

@@ -7,13 +7,11 @@ use core::task::{Context, Poll};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use crate::adapters::body::LimitedBody;
 use crate::breaker::breaker_ref::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::permit::OwnedPermit;
 use crate::contract::outcome::{Report, Settled};
-use crate::wrap::classify::{ByResult, Judge};
-use crate::wrap::stream_limits::{Limits, Timer};
+use crate::wrap::classify::{ByResult, Judge, judge_next};
 
 pin_project! {
     /// A body that settles a permit when it ends: see the [module's docs](crate::adapters::body).
@@ -76,11 +74,6 @@ impl<B, J, P: AnyPermit> GuardedBody<B, J, P> {
         }
     }
 
-    /// Limits how long the body may keep its consumer waiting.
-    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedBody<B, T, J, P> {
-        LimitedBody::new(self, limits, timer)
-    }
-
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
     pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
         self.project().guard.settle(report.into())
@@ -115,14 +108,8 @@ where
         let mut unwinding = this.guard.unwinding();
         let polled = this.inner.as_mut().poll_frame(cx);
         if let Poll::Ready(next) = &polled {
-            unwinding.judge(|judge| {
-                let verdict = match next {
-                    Some(frame) => judge.item(frame),
-                    None => Some(judge.end()),
-                };
-                // A consumer that sees the end need not ask for it.
-                verdict.or_else(|| this.inner.is_end_stream().then(|| judge.end()))
-            });
+            let is_last = || this.inner.is_end_stream();
+            unwinding.judge(|judge| judge_next(judge, next.as_ref(), is_last));
         }
         unwinding.over();
         polled

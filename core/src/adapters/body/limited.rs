@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -34,19 +34,20 @@ pin_project! {
         body: GuardedBody<B, J, P>,
         #[pin]
         waiting: Waiting<T>,
-        over: bool,
+    }
+}
+
+impl<B, J, P: AnyPermit> GuardedBody<B, J, P> {
+    /// Limits how long the body may keep its consumer waiting.
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedBody<B, T, J, P> {
+        LimitedBody {
+            body: self,
+            waiting: Waiting::new(timer, limits),
+        }
     }
 }
 
 impl<B, T: Timer, J, P: AnyPermit> LimitedBody<B, T, J, P> {
-    pub(super) const fn new(body: GuardedBody<B, J, P>, limits: Limits, timer: T) -> Self {
-        Self {
-            body,
-            waiting: Waiting::new(timer, limits),
-            over: false,
-        }
-    }
-
     /// The body without its limits.
     pub const fn get_ref(&self) -> &GuardedBody<B, J, P> {
         &self.body
@@ -100,25 +101,27 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, Self::Error>>> {
         let mut this = self.project();
-        if *this.over {
+        if this.waiting.is_over() {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(next) = this.body.as_mut().poll_frame(cx) {
-            this.waiting.end();
-            return Poll::Ready(next.map(|frame| frame.map_err(BodyError::Inner)));
-        }
-        let elapsed = ready!(this.waiting.poll_elapsed(cx));
-        this.body.settle(Outcome::Timeout);
-        *this.over = true;
-        Poll::Ready(Some(Err(BodyError::Elapsed(elapsed))))
+        let polled = this.body.as_mut().poll_frame(cx);
+        let limited = this.waiting.limit(cx, polled, || {
+            this.body.settle(Outcome::Timeout);
+        });
+        limited.map(|next| {
+            next.map(|frame| match frame {
+                Ok(frame) => frame.map_err(BodyError::Inner),
+                Err(elapsed) => Err(BodyError::Elapsed(elapsed)),
+            })
+        })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.over || self.body.is_end_stream()
+        self.waiting.is_over() || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.over {
+        if self.waiting.is_over() {
             return SizeHint::with_exact(0);
         }
         self.body.size_hint()
@@ -129,7 +132,7 @@ impl<B: fmt::Debug, T: Timer, J, P: AnyPermit> fmt::Debug for LimitedBody<B, T, 
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedBody")
             .field("body", &self.body)
-            .field("over", &self.over)
+            .field("over", &self.waiting.is_over())
             .finish_non_exhaustive()
     }
 }

@@ -7,13 +7,11 @@ use core::task::{Context, Poll};
 use futures_core::{FusedStream, Stream};
 use pin_project_lite::pin_project;
 
-use crate::adapters::stream::LimitedStream;
 use crate::breaker::breaker_ref::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::permit::OwnedPermit;
 use crate::contract::outcome::{Report, Settled};
-use crate::wrap::classify::{ByResult, Judge};
-use crate::wrap::stream_limits::{Limits, Timer};
+use crate::wrap::classify::{ByResult, Judge, judge_next};
 
 pin_project! {
     /// A stream that settles a permit when it ends: see the [module's docs](crate::adapters::stream).
@@ -52,11 +50,6 @@ impl<S, J, P: AnyPermit> GuardedStream<S, J, P> {
         }
     }
 
-    /// Limits how long the stream may keep its consumer waiting.
-    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, P> {
-        LimitedStream::new(self, limits, timer)
-    }
-
     /// Settles the permit now, if it is not settled: for a consumer that knows better.
     pub fn settle(self: Pin<&mut Self>, report: impl Into<Report>) -> Option<Settled> {
         self.project().guard.settle(report.into())
@@ -82,10 +75,7 @@ impl<S: Stream, J: Judge<S::Item>, P: AnyPermit> Stream for GuardedStream<S, J, 
         let mut unwinding = this.guard.unwinding();
         let polled = this.inner.poll_next(cx);
         if let Poll::Ready(next) = &polled {
-            unwinding.judge(|judge| match next {
-                Some(item) => judge.item(item),
-                None => Some(judge.end()),
-            });
+            unwinding.judge(|judge| judge_next(judge, next.as_ref(), || false));
         }
         unwinding.over();
         polled

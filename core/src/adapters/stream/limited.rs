@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 
 use futures_core::Stream;
 use pin_project_lite::pin_project;
@@ -35,19 +35,20 @@ pin_project! {
         stream: GuardedStream<S, J, P>,
         #[pin]
         waiting: Waiting<T>,
-        over: bool,
+    }
+}
+
+impl<S, J, P: AnyPermit> GuardedStream<S, J, P> {
+    /// Limits how long the stream may keep its consumer waiting.
+    pub const fn limits<T: Timer>(self, limits: Limits, timer: T) -> LimitedStream<S, T, J, P> {
+        LimitedStream {
+            stream: self,
+            waiting: Waiting::new(timer, limits),
+        }
     }
 }
 
 impl<S, T: Timer, J, P: AnyPermit> LimitedStream<S, T, J, P> {
-    pub(super) const fn new(stream: GuardedStream<S, J, P>, limits: Limits, timer: T) -> Self {
-        Self {
-            stream,
-            waiting: Waiting::new(timer, limits),
-            over: false,
-        }
-    }
-
     /// The stream without its limits.
     pub const fn get_ref(&self) -> &GuardedStream<S, J, P> {
         &self.stream
@@ -70,21 +71,17 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut this = self.project();
-        if *this.over {
+        if this.waiting.is_over() {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(next) = this.stream.as_mut().poll_next(cx) {
-            this.waiting.end();
-            return Poll::Ready(next.map(Ok));
-        }
-        let elapsed = ready!(this.waiting.poll_elapsed(cx));
-        this.stream.settle(Outcome::Timeout);
-        *this.over = true;
-        Poll::Ready(Some(Err(elapsed)))
+        let polled = this.stream.as_mut().poll_next(cx);
+        this.waiting.limit(cx, polled, || {
+            this.stream.settle(Outcome::Timeout);
+        })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        if self.over {
+        if self.waiting.is_over() {
             return (0, Some(0));
         }
         // At any moment an `Elapsed` may take the place of all that is left.
@@ -97,7 +94,7 @@ impl<S: fmt::Debug, T: Timer, J, P: AnyPermit> fmt::Debug for LimitedStream<S, T
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitedStream")
             .field("stream", &self.stream)
-            .field("over", &self.over)
+            .field("over", &self.waiting.is_over())
             .finish_non_exhaustive()
     }
 }

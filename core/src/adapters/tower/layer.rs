@@ -5,7 +5,7 @@ use core::fmt;
 
 use tower_layer::Layer;
 
-use crate::adapters::tower::{AtResult, BoxedLayer, BreakerService};
+use crate::adapters::tower::{AtResult, BreakerService};
 use crate::breaker::Breaker;
 use crate::breaker::breaker_ref::BreakerRef;
 use crate::wrap::classify::ByResult;
@@ -86,46 +86,6 @@ impl<K, R> BreakerLayer<AtResult<K>, R> {
 }
 
 impl<K, R> BreakerLayer<K, R> {
-    /// Boxes the errors of its services, as [`CallError::into_boxed`](crate::CallError::into_boxed) does, for layers of
-    /// `tower` before it. Those of `tower` that box errors cannot take a `CallError` of an error that is boxed.
-    ///
-    /// # Examples
-    ///
-    /// A breaker between two time limits: one for all of it, one for each call.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    /// use cutout::adapters::tower::BreakerLayer;
-    /// use cutout::{Breaker, Outcome, Rejected};
-    /// use tower::timeout::{TimeoutLayer, error::Elapsed};
-    /// use tower::{BoxError, ServiceBuilder, ServiceExt};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), BoxError> {
-    /// let breaker = Arc::new(Breaker::builder().consecutive_failures(1).build()?);
-    /// let judge = |result: Result<&(), &BoxError>| match result {
-    ///     Ok(()) => Outcome::Success,
-    ///     Err(error) if error.is::<Elapsed>() => Outcome::Timeout,
-    ///     Err(_) => Outcome::Failure,
-    /// };
-    /// let service = ServiceBuilder::new()
-    ///     .layer(TimeoutLayer::new(Duration::from_secs(10)))
-    ///     .layer(BreakerLayer::new(breaker).classify(judge).boxed())
-    ///     .layer(TimeoutLayer::new(Duration::from_secs(2)))
-    ///     .service_fn(async |_: &str| std::future::pending::<Result<(), BoxError>>().await);
-    ///
-    /// let late = service.clone().oneshot("rust").await.unwrap_err();
-    /// assert!(late.is::<Elapsed>());
-    /// let rejected = service.oneshot("rust").await.unwrap_err();
-    /// assert!(rejected.is::<Rejected>());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub const fn boxed(self) -> BoxedLayer<K, R> {
-        BoxedLayer::new(self)
-    }
-
     /// The breaker.
     pub const fn breaker(&self) -> &R {
         &self.breaker
