@@ -17,6 +17,13 @@ use crate::contract::outcome::Outcome;
 
 /// An error that may hold a rejection.
 pub(crate) trait MayReject: Any {
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(
+            dead_code,
+            reason = "asked of what a thread remembers, which takes the standard library"
+        )
+    )]
     fn is_rejection(&self) -> bool;
 }
 
