@@ -295,6 +295,98 @@ fn the_builder_leaves_out_the_default_ratio_and_not_one_that_was_said() {
     assert_eq!(refused.field(), "failure_ratio");
 }
 
+#[cfg(feature = "odds")]
+#[test]
+fn a_breaker_opens_as_soon_as_its_odds_say() {
+    use cutout::odds::Traffic;
+
+    const ROUNDS: u32 = 4_000;
+    let config = Config::for_rates(0.05, 0.5, 1e6).unwrap().with(|config| {
+        let Window::Cusum(cusum) = config.window else {
+            panic!("{config:?}")
+        };
+        config.window = Window::Cusum(cusum.lasting(Duration::ZERO));
+    });
+    // Xorshift64*.
+    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut draw = || {
+        random ^= random >> 12;
+        random ^= random << 25;
+        random ^= random >> 27;
+        (random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for share in [0.3, 0.5, 0.9] {
+        let said = config.odds(Traffic::failing(share)).unwrap();
+        let said = said.from_empty.mean_calls();
+        let rig = Rig::of(config);
+        let mut calls = 0;
+        for _ in 0..ROUNDS {
+            loop {
+                calls += 1;
+                let outcome = match draw() < share {
+                    true => Outcome::Failure,
+                    false => Outcome::Success,
+                };
+                if rig.done(outcome) == Settled::Tripped {
+                    break;
+                }
+            }
+            rig.breaker.close("again");
+        }
+        let mean = f64::from(calls) / f64::from(ROUNDS);
+        assert!(
+            (mean / said - 1.0).abs() < 0.1,
+            "{share}: {mean}, not {said}"
+        );
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn it_is_read_from_a_table_without_a_ratio_and_written_to_be_read_again() {
+    let text = "window = { cusum = { failures = { bad = 10, good = 1, limit = 35 } } }";
+    let config: Config = toml::from_str(text).unwrap();
+    assert_eq!(config, Config::cusum(Cusum::of_failures(SCORE)));
+    let text = r#"window = { cusum = { slow = { limit = "1s", score = { bad = 10, good = 1, limit = 35 } }, lasting = "1s", max_age = "none", head_start_percent = 50 } }"#;
+    let config: Config = toml::from_str(text).unwrap();
+    let cusum = Cusum::of_slow(1000 * MS, SCORE).lasting(1000 * MS);
+    assert_eq!(
+        config,
+        Config::cusum(cusum.max_age(None).head_start_percent(50))
+    );
+    let written = toml::to_string(&config).unwrap();
+    assert_eq!(
+        toml::from_str::<Config>(&written).unwrap(),
+        config,
+        "{written}"
+    );
+
+    let breaker = Breaker::new(config).unwrap();
+    let elapsed = Duration::from_secs(1);
+    breaker
+        .allow()
+        .unwrap()
+        .done_after(Outcome::Success, elapsed);
+    let snapshot = breaker.snapshot();
+    assert_eq!(snapshot.scores.slow.value, 10);
+    let json = serde_json::to_string(&snapshot).unwrap();
+    assert_eq!(
+        serde_json::from_str::<cutout::Snapshot>(&json).unwrap(),
+        snapshot
+    );
+    let bytes = postcard::to_allocvec(&snapshot).unwrap();
+    assert_eq!(
+        postcard::from_bytes::<cutout::Snapshot>(&bytes).unwrap(),
+        snapshot
+    );
+    assert!(
+        toml::from_str::<Config>(
+            "window = { cusum = { failures = { bad = 10, good = 1, limit = 35 } }, count = 5 }"
+        )
+        .is_err()
+    );
+}
+
 #[test]
 fn the_clock_is_read_by_outcomes_that_raise_a_score_alone() {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -7,8 +7,10 @@ use super::scan::Scan;
 use super::traffic::Traffic;
 use super::{cusum, run};
 use crate::contract::config::{Config, Window};
+use crate::contract::cusum::Cusum;
 use crate::contract::error::ConfigError;
 use crate::contract::rules::least;
+use crate::contract::score::Score;
 
 /// The largest window whose odds are computed: those of a time window under heavy traffic.
 const MOST_SAMPLES: f64 = 100_000.0;
@@ -96,6 +98,64 @@ impl Config {
             }
         }
         Ok(odds)
+    }
+}
+
+impl Config {
+    /// A share of bad calls at which no breaker should open: one in a hundred.
+    const USUAL_SHARE: f64 = 0.01;
+
+    /// How many calls should pass between two false trips at that share.
+    const SELDOM: f64 = 1e6;
+
+    /// The defaults with a window of scores that tells a share of `well` failures from one of `ill`, and that opens by chance
+    /// once in `calls` calls on average while the share is `well`: see [`Score::for_rates`].
+    ///
+    /// It opens later than its [`odds`](Self::odds) say by [`lasting`](crate::Cusum::lasting), half a second.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Score::for_rates`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Config, odds::Traffic};
+    ///
+    /// let config = Config::for_rates(0.01, 0.3, 1e9)?;
+    /// let well = config.odds(Traffic::failing(0.01))?;
+    /// let ill = config.odds(Traffic::failing(0.3))?;
+    /// assert!(well.from_full.mean_calls() > 1e9);
+    /// assert!(ill.from_full.mean_calls() < 25.0);
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn for_rates(well: f64, ill: f64, calls: f64) -> Result<Self, ConfigError> {
+        Score::for_rates(well, ill, calls).map(|score| Self::cusum(Cusum::of_failures(score)))
+    }
+
+    /// Once in how many calls this config opens by chance although only one call in a hundred fails and one in a hundred is slow,
+    /// if that is more often than once in a million: a warning. `None` if it is not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`odds`](Self::odds). A time window needs the calls per second; other windows do not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::{Breaker, Config};
+    ///
+    /// assert_eq!(Config::default().opens_by_chance(0.0)?, None);
+    /// let hasty = Breaker::builder().consecutive_failures(2).build()?.config();
+    /// assert!((10_000.0..10_200.0).contains(&hasty.opens_by_chance(0.0)?.unwrap()));
+    /// # Ok::<(), cutout::ConfigError>(())
+    /// ```
+    pub fn opens_by_chance(&self, calls_per_second: f64) -> Result<Option<f64>, ConfigError> {
+        let usual = Traffic::failing(Self::USUAL_SHARE)
+            .slow(Self::USUAL_SHARE)
+            .calls_per_second(calls_per_second);
+        let mean = self.odds(usual)?.from_full.mean_calls();
+        Ok((mean < Self::SELDOM).then_some(mean))
     }
 }
 
