@@ -79,6 +79,55 @@ fn it_is_found_bare_boxed_and_three_breakers_deep() {
     );
 }
 
+/// What `?` makes of it, and what an error of one's own that passes it on.
+#[test]
+fn it_is_found_in_a_box_that_hides_its_type() {
+    #[derive(Debug)]
+    struct Own(CallError<io::Error>);
+
+    impl std::fmt::Display for Own {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    impl Error for Own {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.0.source()
+        }
+    }
+
+    let (outer, rejecting) = (outer(), inner());
+    let router = || {
+        let targets = [Target::new("only", (), Arc::new(inner()))];
+        Router::new(RouterConfig::default(), targets).unwrap()
+    };
+    for _ in 0..10 {
+        let _ = outer.call(|| Ok::<(), Box<dyn Error + Send + Sync>>(rejecting.call(fails)?));
+        let _ = outer.call(|| Ok::<(), Box<dyn Error>>(rejecting.call(fails).map_err(Own)?));
+        let _ = outer.call(|| {
+            let route = router().call(&mut Attempts::new(), |()| fails(), Verdict::of);
+            Ok::<(), Box<dyn Error>>(route?)
+        });
+    }
+    assert_eq!(outer.state(), State::Closed);
+    let admitting = opens_too();
+    for _ in 0..3 {
+        let _ = outer.call(|| Ok::<(), Box<dyn Error>>(admitting.call(fails)?));
+    }
+    assert_eq!(outer.state(), State::Open);
+}
+
+#[test]
+fn it_is_found_where_another_thread_was_rejected() {
+    let outer = outer();
+    for _ in 0..10 {
+        let on_another = || std::thread::spawn(|| inner().call(|| Err::<(), _>(7_u64)));
+        let _ = outer.call(|| on_another().join().unwrap());
+    }
+    assert_eq!(outer.state(), State::Closed);
+}
+
 #[tokio::test]
 async fn async_calls_ignore_it_with_a_limit_and_without() {
     let (outer, middle, inner) = (outer(), opens_too(), inner());

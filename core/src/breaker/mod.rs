@@ -23,6 +23,7 @@ pub(crate) mod rejected;
 mod seed;
 pub(crate) mod settle;
 pub(crate) mod token;
+pub(crate) mod told;
 pub(crate) mod watch;
 
 use alloc::boxed::Box;

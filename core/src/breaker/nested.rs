@@ -4,7 +4,7 @@
 //! one rejects was never asked of the outer one's upstream, so it says nothing about that.
 //!
 //! The error of such a call is a `CallError<E>` of any `E`, and no type can be asked for "some
-//! `CallError`". So whoever wraps a rejection in an error leaves on its thread how to look into that
+//! `CallError`". So whoever wraps a rejection in an error leaves behind how to look into that
 //! type, and whoever judges an error looks by those that were left. The look is at the value
 //! itself: one that was left long ago finds nothing in an error that is none.
 
@@ -13,17 +13,11 @@ use core::any::Any;
 use core::error::Error;
 
 use crate::breaker::rejected::{CallError, Rejected};
+use crate::breaker::told::source_of;
 use crate::contract::outcome::Outcome;
 
 /// An error that may hold a rejection.
 pub(crate) trait MayReject: Any {
-    #[cfg_attr(
-        not(feature = "std"),
-        expect(
-            dead_code,
-            reason = "asked of what a thread remembers, which takes the standard library"
-        )
-    )]
     fn is_rejection(&self) -> bool;
 }
 
@@ -80,21 +74,26 @@ fn has_rejection(error: &(dyn Error + 'static)) -> bool {
         if error.is::<Rejected>() {
             return true;
         }
-        next = error.source();
+        let (is_rejection, source) = source_of(error);
+        if is_rejection {
+            return true;
+        }
+        next = source;
     }
     false
 }
 
-/// Leaves on this thread how to look for a rejection in a `T`.
+/// Leaves to all who judge how to look for a rejection in a `T`.
 #[inline]
 pub(crate) fn remember<T: MayReject>() {
     seen::add(seen::Look::of::<T>());
 }
 
-#[cfg(feature = "std")]
 mod seen {
+    use alloc::boxed::Box;
     use core::any::{Any, TypeId};
-    use core::cell::Cell;
+
+    use once_cell::race::OnceBox;
 
     use super::MayReject;
 
@@ -114,50 +113,41 @@ mod seen {
         }
     }
 
-    std::thread_local! {
-        /// Newest first. Breakers are seldom nested deeper, and then a rejection four types ago
-        /// is not told from a failure.
-        static SEEN: Cell<[Option<Look>; 4]> = const { Cell::new([None; 4]) };
+    struct Link {
+        look: Look,
+        next: OnceBox<Link>,
     }
+
+    /// All that were left in this process: who judges may be on another thread. A link for each type
+    /// of error that has held a rejection, so it is short, and it only grows.
+    static FIRST: OnceBox<Link> = OnceBox::new();
 
     #[inline]
     pub(super) fn add(look: Look) {
-        // A thread that is going away may have lost them.
-        let _ = SEEN.try_with(|cell| {
-            let [first, second, third, _] = cell.get();
-            if first.is_none_or(|first| first.at != look.at) {
-                cell.set([Some(look), first, second, third]);
+        let mut link = &FIRST;
+        loop {
+            let new = || {
+                Box::new(Link {
+                    look,
+                    next: OnceBox::new(),
+                })
+            };
+            let found = link.get_or_init(new);
+            if found.look.at == look.at {
+                return;
             }
-        });
-    }
-
-    pub(super) fn any(error: &dyn Any) -> bool {
-        let looks = SEEN.try_with(Cell::get).unwrap_or_default();
-        looks
-            .iter()
-            .flatten()
-            .any(|look| look.at == error.type_id() && (look.is_rejection)(error))
-    }
-}
-
-/// Without threads of its own to remember by, a rejection is found bare or boxed alone.
-#[cfg(not(feature = "std"))]
-mod seen {
-    use core::any::Any;
-
-    use super::MayReject;
-
-    pub(super) struct Look;
-
-    impl Look {
-        pub(super) fn of<T: MayReject>() -> Self {
-            Self
+            link = &found.next;
         }
     }
 
-    pub(super) fn add(_: Look) {}
-
-    pub(super) fn any(_: &dyn Any) -> bool {
+    pub(super) fn any(error: &dyn Any) -> bool {
+        let mut next = FIRST.get();
+        while let Some(link) = next {
+            if link.look.at == error.type_id() {
+                return (link.look.is_rejection)(error);
+            }
+            next = link.next.get();
+        }
         false
     }
 }

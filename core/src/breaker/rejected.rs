@@ -6,6 +6,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::breaker::name::NameId;
+use crate::breaker::told::source_of_rejection;
 use crate::contract::state::{Cause, State};
 use crate::engine::word::Word;
 
@@ -143,7 +144,7 @@ impl<E: fmt::Display> fmt::Display for CallError<E> {
 impl<E: Error + 'static> Error for CallError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Rejected(_) => None,
+            Self::Rejected(_) => source_of_rejection(),
             Self::Inner(error) => error.source(),
         }
     }

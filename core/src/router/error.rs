@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use super::positions::Positions;
 use crate::breaker::rejected::Rejected;
+use crate::breaker::told::source_of_rejection;
 use crate::contract::error::ConfigError;
 
 /// Why no target was chosen.
@@ -60,7 +61,7 @@ impl Error for NoTarget {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Rejected { rejected, .. } => Some(rejected),
-            Self::Exhausted { .. } => None,
+            Self::Exhausted { .. } => source_of_rejection(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::breaker::Breaker;
 use crate::breaker::guard::Guard;
 use crate::breaker::nested::{MayReject, is_rejection, of_error_in, remember};
 use crate::breaker::rejected::{CallError, Rejected};
+use crate::breaker::told::source_of_rejection;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
 
@@ -39,7 +40,8 @@ impl<E: fmt::Display> fmt::Display for TimedCallError<E> {
 impl<E: Error + 'static> Error for TimedCallError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Rejected(_) | Self::TimedOut(_) => None,
+            Self::Rejected(_) => source_of_rejection(),
+            Self::TimedOut(_) => None,
             Self::Inner(error) => error.source(),
         }
     }
