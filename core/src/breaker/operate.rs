@@ -11,9 +11,31 @@ use crate::contract::evidence::Moment;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
 use crate::engine::records::TripRecord;
-use crate::engine::sync::{AcqRel, Relaxed, Release, relax};
+use crate::engine::sync::{AcqRel, AtomicU64, Relaxed, Release, relax};
 use crate::engine::wait::Wait;
 use crate::engine::word::{HalfOpen, Recorder, Word};
+
+/// A thread's turn at reconfiguring, which a panic of the clock ends too: nobody is to wait for it for ever.
+struct Turn<'a>(&'a AtomicU64);
+
+impl<'a> Turn<'a> {
+    fn wait_for(count: &'a AtomicU64) -> Self {
+        // The thread that makes the count odd reconfigures, and makes it even again. Acquire: pairs with the release of
+        // the last end; this thread sees the config of the last one. Release: pairs with the loads in `config`. Relaxed: a failure loads again.
+        let begin = |count: u64| count.is_multiple_of(2).then_some(count + 1);
+        while count.fetch_update(AcqRel, Relaxed, begin).is_err() {
+            relax();
+        }
+        Self(count)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // Release: pairs with the acquire of the next begin and with the loads in `config`.
+        self.0.fetch_add(1, Release);
+    }
+}
 
 /// What an operator's action makes of a word.
 enum Action {
@@ -184,22 +206,11 @@ impl<C: Clock> Breaker<C> {
     pub fn reconfigure(&self, config: Config) -> Result<(), ConfigError> {
         config.validate()?;
         let now = Reading::new(self);
-        // The thread that makes the count odd reconfigures, and makes it even again. Acquire: pairs with the release of
-        // the last end; this thread sees the config of the last one. Release: pairs with the loads in `config`. Relaxed: a failure loads again.
-        while self
-            .reconfigurations
-            .fetch_update(AcqRel, Relaxed, |count| {
-                count.is_multiple_of(2).then_some(count + 1)
-            })
-            .is_err()
-        {
-            relax();
-        }
+        let turn = Turn::wait_for(&self.reconfigurations);
         // Only this thread changes the config now.
         let quota = self.engine.terms(self.engine.word.load()).max_probes();
         let moved = self.switch_side(&config, &now);
-        // Release: pairs with the acquire of the next begin and with the loads in `config`.
-        self.reconfigurations.fetch_add(1, Release);
+        drop(turn);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
