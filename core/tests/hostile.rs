@@ -54,7 +54,10 @@ struct WildClock(Arc<Wild>);
 
 impl WildClock {
     fn number(&self) -> u64 {
-        let x = self.0.state.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let x = self
+            .0
+            .state
+            .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((x ^ (x >> 31)) >> (x % 64)) % LATEST
@@ -158,7 +161,12 @@ fn do_anything(
         20 => {
             let refused = breaker.refusal();
             let told = refused.map(|refused| (refused.to_string(), breaker.evidence_for(&refused)));
-            drop((told, breaker.is_available(), breaker.state(), breaker.totals()));
+            drop((
+                told,
+                breaker.is_available(),
+                breaker.state(),
+                breaker.totals(),
+            ));
         }
         _ => drop((breaker.evidence().to_string(), breaker.log())),
     }

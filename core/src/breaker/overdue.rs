@@ -86,7 +86,8 @@ impl<C: Clock> Breaker<C> {
         let stamp = word.stamp();
         let ended = EndedCall {
             token: Token::untimed(stamp),
-            report: Report::from(Outcome::Timeout),
+            outcome: Outcome::Timeout,
+            said: Report::of(Outcome::Timeout),
             now,
         };
         // A count window takes them one by one. Once it is full of them, one more changes nothing.

@@ -11,12 +11,12 @@ use crate::contract::outcome::{Outcome, Report, Settled};
 
 /// A breaker as permits hold it: borrowed or shared.
 trait Holder {
-    fn settle(&self, token: Token, report: Report) -> Settled;
+    fn settle(&self, token: Token, report: &Report) -> Settled;
 
     /// Not inlined, for futures: one that settles its permit in place would be too large to be
     /// inlined itself.
     #[inline(never)]
-    fn settle_apart(&self, token: Token, report: Report) -> Settled {
+    fn settle_apart(&self, token: Token, report: &Report) -> Settled {
         self.settle(token, report)
     }
 
@@ -27,7 +27,7 @@ trait Holder {
 
 impl<C: Clock> Holder for &Breaker<C> {
     #[inline(always)]
-    fn settle(&self, token: Token, report: Report) -> Settled {
+    fn settle(&self, token: Token, report: &Report) -> Settled {
         Breaker::settle(self, token, report)
     }
 
@@ -42,7 +42,7 @@ impl<C: Clock> Holder for &Breaker<C> {
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
     #[inline(always)]
-    fn settle(&self, token: Token, report: Report) -> Settled {
+    fn settle(&self, token: Token, report: &Report) -> Settled {
         Breaker::settle(self, token, report)
     }
 
@@ -66,7 +66,7 @@ impl<H: Holder> Unsettled<H> {
     // permit and the report are put together in memory first, which doubles a healthy call's
     // instructions.
     #[inline(always)]
-    fn settle(mut self, report: Report) -> Settled {
+    fn settle(mut self, report: &Report) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle(self.token, report),
             None => unreachable!("only settling takes the breaker, and it takes the permit too"),
@@ -74,7 +74,7 @@ impl<H: Holder> Unsettled<H> {
     }
 
     #[inline]
-    fn settle_apart(mut self, report: Report) -> Settled {
+    fn settle_apart(mut self, report: &Report) -> Settled {
         match self.breaker.take() {
             Some(breaker) => breaker.settle_apart(self.token, report),
             None => unreachable!("only settling takes the breaker, and it takes the permit too"),
@@ -149,12 +149,12 @@ macro_rules! permit {
             /// rule) it reads one word and writes nothing.
             #[inline(always)]
             pub fn done(self, report: impl Into<Report>) -> Settled {
-                self.0.settle(report.into())
+                self.0.settle(&report.into())
             }
 
             #[inline]
             pub(crate) fn done_apart(self, report: Report) -> Settled {
-                self.0.settle_apart(report)
+                self.0.settle_apart(&report)
             }
 
             /// Settles the permit with an outcome and the duration that the caller

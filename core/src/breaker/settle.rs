@@ -26,7 +26,10 @@ use crate::engine::word::{HalfOpen, Word};
 /// A call that has ended: its permit's token, what is reported of it, and the time of the report.
 pub(crate) struct EndedCall<'a, C> {
     pub(crate) token: Token,
-    pub(crate) report: Report,
+    /// What it counts as, which may not be what was said.
+    pub(crate) outcome: Outcome,
+    /// What else was said. By reference, since a label makes it large.
+    pub(crate) said: &'a Report,
     pub(crate) now: &'a Reading<'a, C>,
 }
 
@@ -38,7 +41,7 @@ impl<C: Clock> EndedCall<'_, C> {
             return false;
         };
         let ran = |started| self.now.running().saturating_sub(started);
-        let elapsed = match (self.report.elapsed, self.token.started()) {
+        let elapsed = match (self.said.elapsed, self.token.started()) {
             // The caller's clock went on while the process stood still.
             (Some(elapsed), Some(started)) if self.now.has_stood_still_since(started) => {
                 saturating_nanos(elapsed).min(ran(started))
@@ -53,7 +56,7 @@ impl<C: Clock> EndedCall<'_, C> {
 
 impl<C: Clock> Breaker<C> {
     #[inline(always)]
-    pub(crate) fn settle(&self, token: Token, report: Report) -> Settled {
+    pub(crate) fn settle(&self, token: Token, report: &Report) -> Settled {
         // Known when it is compiled, for all who say no more than the outcome.
         if report.elapsed.is_none() && report.retry_after.is_none() && report.label.is_none() {
             return self.settle_as(token, report.outcome);
@@ -68,7 +71,7 @@ impl<C: Clock> Breaker<C> {
     #[inline]
     fn settle_as(&self, token: Token, outcome: Outcome) -> Settled {
         if let Some(watch) = &self.watch {
-            watch.settled(outcome, token.stamp().is_probe());
+            watch.settled(Report::of(outcome), token.stamp().is_probe());
         }
         let success = outcome.is_alive();
         let word = self.engine.word.load();
@@ -93,13 +96,13 @@ impl<C: Clock> Breaker<C> {
             && word.records_untimed(token.stamp())
             && word.is_by_time()
         {
-            return self.settle_by_time(word, token, kind, outcome.into());
+            return self.settle_by_time(word, token, kind, outcome);
         }
-        self.settle_by_state(token, Ok(outcome.into()))
+        self.settle_by_state(token, Ok(Report::of(outcome)))
     }
 
     #[inline(never)]
-    fn settle_report(&self, token: Token, report: Report) -> Settled {
+    fn settle_report(&self, token: Token, report: &Report) -> Settled {
         if let Some(watch) = &self.watch {
             watch.settled(report, token.stamp().is_probe());
         }
@@ -107,20 +110,22 @@ impl<C: Clock> Breaker<C> {
     }
 
     #[inline(never)]
-    fn settle_by_time(&self, word: Word, token: Token, kind: Kind, report: Report) -> Settled {
+    fn settle_by_time(&self, word: Word, token: Token, kind: Kind, outcome: Outcome) -> Settled {
         let now = Reading::new(self);
+        let said = Report::of(outcome);
         if let Some(tick) = self.engine.count(word, (kind, 1), now.get()) {
             if self.engine.is_quiet(word, kind, tick) {
                 return Settled::Recorded;
             }
             let ended = EndedCall {
                 token,
-                report,
+                outcome,
+                said,
                 now: &now,
             };
             return self.judge_by_time(word, (kind, 1), &ended);
         }
-        self.settle_by_state(token, Ok(report))
+        self.settle_by_state(token, Ok(said))
     }
 
     /// Judges the time window after an outcome has been counted in it.
@@ -173,7 +178,7 @@ impl<C: Clock> Breaker<C> {
     /// Settles a permit by its report, or by the policy for dropped ones.
     #[cold]
     #[inline(never)]
-    fn settle_by_state(&self, token: Token, report: Result<Report, Dropped>) -> Settled {
+    fn settle_by_state(&self, token: Token, report: Result<&Report, Dropped>) -> Settled {
         let mut now = Reading::new(self);
         let mut has_returned = false;
         loop {
@@ -203,11 +208,12 @@ impl<C: Clock> Breaker<C> {
                     }
                 }
             }
-            let report =
-                report.unwrap_or_else(|dropped| self.outcome_of(dropped, word, token, &now).into());
+            let said = report
+                .unwrap_or_else(|dropped| Report::of(self.outcome_of(dropped, word, token, &now)));
             let ended = EndedCall {
                 token,
-                report: self.without_pause(report, word, token, &now),
+                outcome: self.without_pause(said, word, token, &now),
+                said,
                 now: &now,
             };
             let settled = match word.state() {
@@ -222,30 +228,30 @@ impl<C: Clock> Breaker<C> {
         }
     }
 
-    /// The report, unless it is a timeout that a pause of this process may have made: the
+    /// What was said, unless it is a timeout that a pause of this process may have made: the
     /// call was in flight then, and ran for less than the shortest limit otherwise. Who measured
     /// the call and reports so knows better.
     fn without_pause(
         &self,
-        report: Report,
+        said: &Report,
         word: Word,
         token: Token,
         now: &Reading<'_, C>,
-    ) -> Report {
+    ) -> Outcome {
+        if said.outcome != Outcome::Timeout || said.elapsed.is_some() {
+            return said.outcome;
+        }
         let (Some(pulse), Some(started)) = (self.engine.on_demand.pulse(), token.started()) else {
-            return report;
+            return said.outcome;
         };
-        let is_excused = report.outcome == Outcome::Timeout
-            && report.elapsed.is_none()
-            && self.engine.terms(word).is_timed()
+        let is_excused = self.engine.terms(word).is_timed()
             && pulse.has_stood_still_since(started)
             && now.running().saturating_sub(started) < pulse.limit();
-        let outcome = if is_excused {
+        if is_excused {
             Outcome::Ignored
         } else {
-            report.outcome
-        };
-        Report { outcome, ..report }
+            said.outcome
+        }
     }
 
     /// What a dropped permit settles as.
@@ -271,7 +277,7 @@ impl<C: Clock> Breaker<C> {
 
     /// Puts an outcome in the window; `None` if the word has moved meanwhile.
     fn record(&self, word: Word, ended: &EndedCall<'_, C>) -> Option<Settled> {
-        let outcome = ended.report.outcome;
+        let outcome = ended.outcome;
         let slow = outcome != Outcome::Ignored && ended.is_slow(self.engine.terms(word));
         let Some(kind) = Kind::of(Sample { outcome, slow }) else {
             // The policy for dropped permits was read after the word. If the word is still the same, it goes with it.
@@ -341,7 +347,7 @@ impl<C: Clock> Breaker<C> {
         let terms = self.engine.terms(word);
         let half_open = word.half_open();
         let out = half_open.out.saturating_sub(u32::from(!is_late));
-        let verdict = match ended.report.outcome {
+        let verdict = match ended.outcome {
             Outcome::Failure => Some(Cause::ProbeFailed),
             Outcome::Timeout => Some(Cause::ProbeTimedOut),
             Outcome::Success | Outcome::Answered if ended.is_slow(terms) => Some(Cause::ProbeSlow),
@@ -405,10 +411,10 @@ impl<C: Clock> Breaker<C> {
         counts: Counts,
         ended: &EndedCall<'_, C>,
     ) -> bool {
-        let asked = match ended.report.outcome {
+        let asked = match ended.outcome {
             // An ignored outcome says nothing about the upstream, so what it asks for does not count.
             Outcome::Ignored => None,
-            _ => ended.report.retry_after,
+            _ => ended.said.retry_after,
         };
         let matched = self.match_of(from, cause, counts, ended);
         self.open_by(from, matched, attempt, asked, ended.now)
@@ -483,7 +489,7 @@ impl<C: Clock> Breaker<C> {
             cause,
             counts,
             threshold: self.engine.rules(word).threshold(cause),
-            label: ended.report.label,
+            label: ended.said.label,
         }
     }
 }

@@ -56,12 +56,14 @@ impl Watch {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn settled(&self, report: impl Into<Report>, is_probe: bool) {
-        let report = report.into();
+    pub(crate) fn settled(&self, report: &Report, is_probe: bool) {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::of(report.outcome), is_probe);
         }
-        self.tell(&CallEvent::Settled { report, is_probe });
+        self.tell(|| CallEvent::Settled {
+            report: *report,
+            is_probe,
+        });
     }
 
     #[cold]
@@ -70,7 +72,7 @@ impl Watch {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::ABANDONED, is_probe);
         }
-        self.tell(&CallEvent::Abandoned { is_probe });
+        self.tell(|| CallEvent::Abandoned { is_probe });
     }
 
     #[cold]
@@ -79,7 +81,7 @@ impl Watch {
         if let Some(counters) = &self.counters {
             counters.count_rejection(rejected.state());
         }
-        self.tell(&CallEvent::Rejected(rejected));
+        self.tell(|| CallEvent::Rejected(rejected));
     }
 
     pub(crate) fn transition(&self, to: State, cause: Cause) {
@@ -97,10 +99,17 @@ impl Watch {
         self.panics.load(Relaxed)
     }
 
-    fn tell(&self, event: &CallEvent) {
-        if self.listeners.is_empty() {
-            return;
+    #[inline]
+    fn tell(&self, event: impl FnOnce() -> CallEvent) {
+        if !self.listeners.is_empty() {
+            self.tell_listeners(event);
         }
+    }
+
+    /// A report is large: where nobody listens, there is no room for one on the stack either.
+    #[inline(never)]
+    fn tell_listeners(&self, event: impl FnOnce() -> CallEvent) {
+        let event = &event();
         inside::once(core::ptr::from_ref(self).addr(), || {
             for listener in &self.listeners {
                 contain(|| listener(&self.name, event), &self.panics);

@@ -68,7 +68,7 @@ impl<T, C: Clock> Choice<T, C> {
     #[inline]
     pub fn done(mut self, report: impl Into<Report>) -> Settled {
         match self.token.take() {
-            Some(token) => self.call.0.breaker.settle(token, report.into()),
+            Some(token) => self.call.0.breaker.settle(token, &report.into()),
             None => Settled::Ignored,
         }
     }

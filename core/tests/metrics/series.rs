@@ -356,7 +356,7 @@ fn names_beyond_the_bound_share_their_counters() {
 proptest! {
     /// Whatever happens to a breaker, all its transitions are among the series.
     #[test]
-    fn no_transition_is_without_a_series(steps in prop::collection::vec(0_u32..14, 0..200)) {
+    fn no_transition_is_without_a_series(steps in prop::collection::vec(0_u32..15, 0..200)) {
         let clock = ManualClock::new();
         let heard = Arc::new(AtomicU32::new(0));
         let breaker = {
@@ -388,6 +388,7 @@ proptest! {
                 9 => clock.advance(WAIT * 10),
                 10 => breaker.observe_only("watch"),
                 11 => breaker.close("enough"),
+                13 => _ = breaker.resume("go on"),
                 12 => breaker.force_open(is_even(breaker.generation()).then_some(WAIT), "stop"),
                 _ => {
                     let count = 4 + breaker.generation() % 3;

@@ -31,7 +31,7 @@
 //! | `cutout_breaker_trip_slow` | gauge | | slow calls in the window then |
 //! | `cutout_breaker_trip_threshold` | gauge | | what the rule asked for: a share, or a number of failures |
 //! | `cutout_breakers` | gauge | `state` | how many breakers there are in which state |
-//! | `cutout_breaker_calls_total` * | counter | `kind`: `normal`, `probe`; `outcome`: `success`, `failure`, `timeout`, `ignored`, `abandoned` | calls that were admitted, by how they ended |
+//! | `cutout_breaker_calls_total` * | counter | `kind`: `normal`, `probe`; `outcome`: `success`, `answered`, `failure`, `timeout`, `ignored`, `abandoned` | calls that were admitted, by how they ended |
 //! | `cutout_breaker_rejections_total` * | counter | `state`: `open`, `half_open`, `forced_open` | calls that were not admitted |
 //! | `cutout_breaker_transitions_total` * | counter | `to`, `cause` | transitions, by the state after and what made them |
 //! | `cutout_breaker_stale_total` | counter | | outcomes that came after their generation had ended |

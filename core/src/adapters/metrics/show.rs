@@ -223,8 +223,11 @@ fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
             | Cause::Outlier => &[State::Open],
             Cause::ProbesPassed => &[State::Closed],
             Cause::WaitElapsed | Cause::LeaseLost => &[State::HalfOpen],
+            // Open and half-open: what was before is resumed.
             Cause::Operator => &[
                 State::Closed,
+                State::Open,
+                State::HalfOpen,
                 State::ForcedOpen,
                 State::Disabled,
                 State::ObserveOnly,
