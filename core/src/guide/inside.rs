@@ -180,7 +180,7 @@
 //! **A rule** (say, on a share of calls above a percentile):
 //! 1. `contract/config.rs`: the field, its legal range in `validate`. `breaker/builder.rs`: its setter.
 //! 2. `contract/state.rs`: the `Cause`, its label, its place in `ALL`. `engine/word.rs`: its four bits in `code_of` and `cause_of`.
-//! 3. `contract/rules.rs`: `matching_ratio` (or beside it), `threshold`, `floor`, `slack`. `model/calls.rs`: `matching_rule`.
+//! 3. `contract/rules.rs`: `matching` (or beside it), `threshold`, `floor`, `slack`. `model/calls.rs`: `matching_rule`.
 //! 4. `engine/settings.rs`: room for it on a config side, in `pack`, `Terms::rules` and `Terms::config`; or, if few configs will set it, `Rare` in `engine/on_demand.rs`. If it needs a kind of outcome that is not told apart
 //!    today: `Kind` in `engine/window/count.rs`. It has three bits, all in use: in the ring there is room for a fourth, in the word's `pending` there is not.
 //! 5. `adapters/serde/types.rs`, `odds/of_config.rs`; the gateway reads the core's config, by its names.
