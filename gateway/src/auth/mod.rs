@@ -5,7 +5,7 @@
 //!
 //! 1. [`check_browser`]: no page of another origin, whatever it knows, and no body of a kind that a page may send unasked.
 //! 2. The key or the token of the door, if one is configured. It is proof enough: addresses and names are not looked at.
-//! 3. Without one, [this machine](local) only, and for operators the token made at the start besides.
+//! 3. Without one, this machine only, and for operators the token made at the start besides.
 //!
 //! The README has the table of every path and what it answers to whom.
 
