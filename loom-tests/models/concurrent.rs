@@ -77,6 +77,7 @@ impl System for Concurrent {
             Op::Advance(by) => {
                 self.clock.0.fetch_add(by.as_nanos() as u64, AcqRel);
             }
+            Op::Heartbeat => breaker.heartbeat(),
             Op::Snapshot => return show::snapshot(&breaker.snapshot()),
             Op::State => return breaker.state().to_string(),
             Op::IsAvailable => return breaker.is_available().to_string(),

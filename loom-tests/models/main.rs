@@ -13,11 +13,14 @@ mod scenario;
 mod sequential;
 mod show;
 
+mod answered;
 mod events;
 mod evidence;
 mod half_open;
 mod lease;
+mod number;
 mod overdue;
+mod pulse;
 mod reconfigure;
 mod resume;
 mod score;

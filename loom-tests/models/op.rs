@@ -21,6 +21,7 @@ pub(crate) enum Op {
     Resume,
     Reconfigure(Config),
     Advance(Duration),
+    Heartbeat,
     Snapshot,
     State,
     IsAvailable,

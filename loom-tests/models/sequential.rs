@@ -51,6 +51,7 @@ impl System for Sequential {
             Op::Resume => return model.resume("resume", now).to_string(),
             Op::Reconfigure(config) => model.reconfigure(config, now).expect("a legal config"),
             Op::Advance(by) => self.now += by.as_nanos() as u64,
+            Op::Heartbeat => model.heartbeat(now),
             Op::Snapshot => return show::snapshot(&model.snapshot(now, Duration::ZERO)),
             Op::State => return model.state(now).to_string(),
             Op::IsAvailable => return model.is_available(now).to_string(),

@@ -57,6 +57,12 @@ impl Pulse {
 }
 
 impl Model {
+    /// Tells the model that the process runs.
+    pub fn heartbeat(&mut self, now: u64) {
+        let at = self.since_start(now);
+        self.running(at);
+    }
+
     /// For how long the process has run, as far as the readings tell.
     pub(super) fn running(&mut self, at: Duration) -> Duration {
         match &mut self.pulse {
