@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cutout::adapters::tokio::TimedCallError;
 use cutout::adapters::tower::BreakerLayer;
 use cutout::classify::{ByResult, Classify, Judge};
-use cutout::router::{Attempts, Router, RouterConfig, Target, Verdict};
+use cutout::router::{Attempts, Router, RouterConfig, Step, Target};
 use cutout::{Breaker, CallError, Outcome, State};
 use futures_executor::block_on;
 use tower::{Service, ServiceBuilder, ServiceExt};
@@ -172,7 +172,7 @@ fn a_router_without_a_target_is_no_failure() {
     let targets = [Target::new("only", (), Arc::new(inner()))];
     let router = Router::new(RouterConfig::default(), targets).unwrap();
     for _ in 0..10 {
-        let _ = outer.call(|| router.call(&mut Attempts::new(), |()| fails(), Verdict::of));
+        let _ = outer.call(|| router.call(&mut Attempts::new(), |()| fails(), Step::of));
     }
     assert_eq!(outer.state(), State::Closed);
 }

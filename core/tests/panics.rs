@@ -11,7 +11,7 @@ use std::time::Duration;
 use cutout::adapters::body::GuardedBody;
 use cutout::adapters::stream::{GuardedStream, Limits};
 use cutout::adapters::tower::BreakerLayer;
-use cutout::router::{Attempts, Router, RouterConfig, Target, Verdict};
+use cutout::router::{Attempts, Router, RouterConfig, Step, Target};
 use cutout::{Breaker, Outcome, OwnedPermit, State};
 use futures_util::{FutureExt, Stream, StreamExt, future, stream};
 use http_body::Body;
@@ -78,7 +78,7 @@ fn a_panic_of_another_branch_abandons_a_routed_call() {
     let target = Target::new("only", (), Arc::clone(&called));
     let router = Router::new(RouterConfig::default(), [target]).unwrap();
     let mut attempts = Attempts::new();
-    let call = router.call_async(&mut attempts, |_| pending::<Answer>(), Verdict::of);
+    let call = router.call_async(&mut attempts, |_| pending::<Answer>(), Step::of);
     poll_beside_a_panic(call);
     is_abandoned(&called);
 }

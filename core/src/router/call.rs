@@ -19,27 +19,27 @@ use crate::contract::outcome::{Outcome, Report};
 ///
 /// ```
 /// use cutout::Outcome;
-/// use cutout::router::Verdict;
+/// use cutout::router::Step;
 ///
-/// fn judge(result: &Result<u16, std::io::Error>) -> Verdict {
+/// fn judge(result: &Result<u16, std::io::Error>) -> Step {
 ///     match result {
-///         Ok(429 | 500..) => Verdict::next(Outcome::Failure),
+///         Ok(429 | 500..) => Step::next(Outcome::Failure),
 ///         // The request is at fault: no other target would say otherwise.
-///         Ok(400..) => Verdict::stop(Outcome::Answered),
-///         Ok(_) => Verdict::stop(Outcome::Success),
-///         Err(_) => Verdict::next(Outcome::Failure),
+///         Ok(400..) => Step::stop(Outcome::Answered),
+///         Ok(_) => Step::stop(Outcome::Success),
+///         Err(_) => Step::next(Outcome::Failure),
 ///     }
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Step {
     /// What the breaker is told.
     pub report: Report,
     /// Whether the request moves on to the next target.
     pub moves_on: bool,
 }
 
-impl Verdict {
+impl Step {
     /// The request ends with this result.
     pub fn stop(report: impl Into<Report>) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl<T, C: Clock> Router<T, C> {
     /// Makes a call to one target after the other until `judge` stops or no target is
     /// left; the result is that of the last call.
     ///
-    /// Each call is settled with its verdict before the next target is chosen. What the
+    /// Each call is settled with its step before the next target is chosen. What the
     /// request has tried is in `attempts` afterwards.
     ///
     /// # Errors
@@ -130,14 +130,14 @@ impl<T, C: Clock> Router<T, C> {
     /// ```
     /// use std::sync::Arc;
     /// use cutout::Breaker;
-    /// use cutout::router::{Attempts, Router, RouterConfig, Target, Verdict};
+    /// use cutout::router::{Attempts, Router, RouterConfig, Target, Step};
     ///
     /// let breaker = || Breaker::builder().build().map(Arc::new);
     /// let router = Router::new(RouterConfig::default(), [
     ///     Target::new("us", "not a number", breaker()?),
     ///     Target::new("eu", "42", breaker()?),
     /// ])?;
-    /// let answer = router.call(&mut Attempts::new(), |host| host.parse::<u32>(), Verdict::of);
+    /// let answer = router.call(&mut Attempts::new(), |host| host.parse::<u32>(), Step::of);
     /// assert_eq!(answer, Ok(42));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -145,7 +145,7 @@ impl<T, C: Clock> Router<T, C> {
         &self,
         attempts: &mut Attempts,
         mut call: impl FnMut(&T) -> Result<V, E>,
-        mut judge: impl FnMut(&Result<V, E>) -> Verdict,
+        mut judge: impl FnMut(&Result<V, E>) -> Step,
     ) -> Result<V, RouteError<E>> {
         let mut last = None;
         loop {
@@ -154,9 +154,9 @@ impl<T, C: Clock> Router<T, C> {
                 Err(none) => return nothing_left(last, none),
             };
             let result = call(choice.payload());
-            let verdict = judge(&result);
-            choice.done(verdict.report);
-            if !verdict.moves_on {
+            let step = judge(&result);
+            choice.done(step.report);
+            if !step.moves_on {
                 return result.map_err(RouteError::Inner);
             }
             last = Some(result);
@@ -182,7 +182,7 @@ impl<T, C: Clock> Router<T, C> {
     /// # Examples
     ///
     /// ```
-    /// use cutout::router::{Attempts, InFlight, RouteError, Router, Verdict};
+    /// use cutout::router::{Attempts, InFlight, RouteError, Router, Step};
     ///
     /// async fn fetch(host: &str) -> Result<String, std::io::Error> {
     ///     Ok(format!("page of {host}"))
@@ -190,14 +190,14 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// async fn page(hosts: &Router<String>) -> Result<String, RouteError<std::io::Error>> {
     ///     let fetch = async |target: InFlight<String>| fetch(target.payload()).await;
-    ///     hosts.call_async(&mut Attempts::new(), fetch, Verdict::of).await
+    ///     hosts.call_async(&mut Attempts::new(), fetch, Step::of).await
     /// }
     /// ```
     pub async fn call_async<V, E: 'static, F: Future<Output = Result<V, E>>>(
         &self,
         attempts: &mut Attempts,
         mut call: impl FnMut(InFlight<T, C>) -> F,
-        mut judge: impl FnMut(&Result<V, E>) -> Verdict,
+        mut judge: impl FnMut(&Result<V, E>) -> Step,
     ) -> Result<V, RouteError<E>> {
         let mut last = None;
         loop {
@@ -209,11 +209,11 @@ impl<T, C: Clock> Router<T, C> {
             let mut guard = permit.map_or_else(Guard::default, |permit| Guard::new(permit, ()));
             let result = guard.call(|| call(target)).await;
             let permit = guard.take();
-            let verdict = judge(&result);
+            let step = judge(&result);
             if let Some((permit, ())) = permit {
-                permit.done(verdict.report);
+                permit.done(step.report);
             }
-            if !verdict.moves_on {
+            if !step.moves_on {
                 return result.map_err(RouteError::Inner);
             }
             last = Some(result);

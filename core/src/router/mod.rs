@@ -40,7 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Router::call`] and [`Router::call_async`] are this loop, with a [`Verdict`] on each result: what the breaker is
+//! [`Router::call`] and [`Router::call_async`] are this loop, with a [`Step`] after each result: what the breaker is
 //! told, and whether the request moves on. The two are not the same question: a refused
 //! password ends the request and says nothing of the target.
 //!
@@ -112,7 +112,7 @@ use core::fmt;
 use arc_swap::ArcSwap;
 
 pub use attempts::Attempts;
-pub use call::{RouteError, Verdict};
+pub use call::{RouteError, Step};
 pub use choice::{Choice, InFlight};
 pub use compare::Comparison;
 pub use config::{Policy, RouterConfig};

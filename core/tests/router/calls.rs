@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use cutout::router::{Attempts, InFlight, Policy, RouteError, Router, Target, Verdict};
+use cutout::router::{Attempts, InFlight, Policy, RouteError, Router, Step, Target};
 use cutout::{ManualClock, Outcome, State};
 
 use super::{WAIT, breaker, by, trip};
@@ -21,10 +21,10 @@ fn call(router: &Router<Result<u32, u32>, ManualClock>) -> Result<u32, RouteErro
 }
 
 /// Errors below ten are the request's own.
-fn judge(result: &Result<u32, u32>) -> Verdict {
+fn judge(result: &Result<u32, u32>) -> Step {
     match result {
-        Err(..10) => Verdict::stop(Outcome::Ignored),
-        other => Verdict::of(other),
+        Err(..10) => Step::stop(Outcome::Ignored),
+        other => Step::of(other),
     }
 }
 
@@ -97,7 +97,7 @@ fn a_cancelled_call_frees_its_probe_and_is_not_in_flight() {
     clock.advance(WAIT);
     let mut attempts = Attempts::new();
     let call = async |_target| std::future::pending::<Result<(), ()>>().await;
-    let mut request = Box::pin(router.call_async(&mut attempts, call, Verdict::of));
+    let mut request = Box::pin(router.call_async(&mut attempts, call, Step::of));
     let poll = futures_executor::block_on(futures_util::future::poll_immediate(&mut request));
     assert_eq!(poll, None);
     let member = &router.members()[0];
