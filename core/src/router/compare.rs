@@ -135,7 +135,7 @@ impl<T, C: Clock> Router<T, C> {
     /// ])?;
     /// for call in 0..20 {
     ///     for member in hosts.members() {
-    ///         let fails = member.name() == "c" && call % 5 < 2;
+    ///         let fails = member.name() == "c" && call % 5 > 2;
     ///         let outcome = if fails { Outcome::Failure } else { Outcome::Success };
     ///         member.breaker().allow()?.done(outcome);
     ///     }

@@ -100,8 +100,8 @@ pub(crate) async fn story(guarded: &Guarded, upstream: &Upstream, caller: &Calle
     use Cause::{FailureRatio, ProbeFailed, ProbeTimedOut, ProbesPassed, WaitElapsed};
     use State::{Closed, HalfOpen, Open};
 
-    // All is well; what the caller asks wrong is not held against the upstream.
-    for _ in 0..4 {
+    // All is well; what the caller asks wrong is an answer, not held against the upstream.
+    for _ in 0..3 {
         caller.call_well().await;
     }
     upstream.set(Mood::DoesNotKnow);
