@@ -106,7 +106,7 @@ fn it_is_found_in_a_box_that_hides_its_type() {
         let _ = outer.call(|| Ok::<(), Box<dyn Error + Send + Sync>>(rejecting.call(fails)?));
         let _ = outer.call(|| Ok::<(), Box<dyn Error>>(rejecting.call(fails).map_err(Own)?));
         let _ = outer.call(|| {
-            let route = router().call(&mut Attempts::new(), |()| fails(), Verdict::of);
+            let route = router().call(&mut Attempts::new(), |()| fails(), Step::of);
             Ok::<(), Box<dyn Error>>(route?)
         });
     }

@@ -5,10 +5,10 @@
 
 use core::error::Error;
 
-pub(crate) use told::{source_of, source_of_rejection};
+pub(crate) use word_of_thread::{source_of, source_of_rejection};
 
 #[cfg(feature = "std")]
-mod told {
+mod word_of_thread {
     use core::cell::Cell;
 
     use super::Error;
@@ -37,7 +37,7 @@ mod told {
 
 /// Without threads of its own to leave word on, a `CallError` that was boxed as it is passes for a failure.
 #[cfg(not(feature = "std"))]
-mod told {
+mod word_of_thread {
     use super::Error;
 
     pub(crate) fn source_of_rejection() -> Option<&'static (dyn Error + 'static)> {
