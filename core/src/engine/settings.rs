@@ -119,8 +119,9 @@ fn pack(config: &Config) -> [u64; WORDS] {
         | BAD_BITS.put(u64::from(shape.bad_bits))
         | CONSECUTIVE.put(u64::from(config.consecutive_failures.unwrap_or(0)))
         | FLOOR.put(match config.window {
-            Window::Cusum(_) => 0,
-            _ => u64::from(rules.floor(size)),
+            // Only a count window has a size that bounds it.
+            Window::Time { .. } | Window::Cusum(_) => 0,
+            Window::Count(size) => u64::from(rules.floor(size)),
         })
         | OVERDUE.put(
             config

@@ -76,3 +76,14 @@ replays! {
     probes_are_not_counted_while_they_are_in_flight:
         "M=1 HUNG=1s L=60s: f +10s a1 +30s => half-open s(1) => closed => samples=0";
 }
+
+#[test]
+fn a_number_of_failures_above_every_count_window_is_kept_by_a_time_window() {
+    let breaker = cutout::Breaker::builder()
+        .window(cutout::Window::time(std::time::Duration::from_secs(60), 10))
+        .failure_ratio(None)
+        .failures(70_000)
+        .build()
+        .unwrap();
+    assert_eq!(breaker.config().failures, Some(70_000));
+}
