@@ -1,9 +1,9 @@
 //! The steps on a breaker's shared memory while its window keeps scores.
 //!
 //! The scores are in the word, so that an outcome is one move of it, and a good one reads nothing else. One that
-//! raises a score also needs to know when that was raised, and writes down when it raises it: in cells beside the word,
-//! *before* the move. What it has read there holds if the move succeeds, since each raise makes another
-//! word of it, also where the score is at its limit and stays there.
+//! raises a score reads the times of earlier raises from cells beside the word, and writes its own time there *before* the
+//! move. If the move succeeds, the times it read were current: every raise changes the word, by its
+//! revision, even where the score is at its limit already.
 
 use crate::contract::evidence::Moment;
 use crate::contract::outcome::Counts;

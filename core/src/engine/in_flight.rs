@@ -321,7 +321,7 @@ impl<'a> Epochs<'a> {
             }
             let is_same = seen & !COUNT.mask() == new;
             let next = match COUNT.get(seen) {
-                // Another thread takes this epoch for over, since its clock is ahead: so it is the next one.
+                // Another thread, with a later reading of the clock, has taken this epoch's cell: the call starts in the next.
                 TAKEN if is_same => {
                     epoch = self.raise(epoch, epoch.wrapping_add(1));
                     continue;
@@ -341,8 +341,9 @@ impl<'a> Epochs<'a> {
         // epoch. If this does, the raise is by a thread that sees the call in its cell at its second look.
         let latest = self.in_flight.latest().fetch_add(0, AcqRel);
         let started = now.max(self.ruler.start(epoch));
-        // The thread that raised `latest` so far may have looked at the cell before the call was in it, so nobody might take it.
-        // The call leaves the cell and starts again. If it cannot, it has been taken: it is followed, and overdue.
+        // The thread that raised `latest` so far may have looked at the cell before the call was in it; then nobody would take
+        // it. So the call leaves the cell and starts again. If it cannot leave, another thread has counted it as overdue
+        // already: it keeps its start, and returns as overdue.
         if latest.wrapping_sub(epoch) >= PER_LIMIT && self.end(started) {
             return Start::Late;
         }

@@ -9,8 +9,8 @@ pub(crate) const MAX_ATTEMPT: u32 = ATTEMPT.max() as u32;
 
 /// What a generation needs to know of those before it.
 ///
-/// It depends on the generation before and on nothing else. So threads that race to end that one, one by a trip and one by
-/// an operator's action, fill the cell with the same value.
+/// It is computed from the generation before alone. So if a trip and an operator's action race to end that one,
+/// both write the same value.
 ///
 /// For example, a breaker trips (open, attempt 0), a probe fails (open, attempt 1), and an operator disables it. The past of the
 /// disabled generation is: open, opened by the failed probe, attempt 1. `resume` goes back to that.

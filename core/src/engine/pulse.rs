@@ -8,8 +8,8 @@
 //!
 //! Time is divided into ticks, a sixteenth of the shortest limit each. A gap counts as a pause
 //! if it is four ticks or longer and comes after two limits' worth of ticks of which nearly each had a
-//! reading. After a pause that has to be earned again: so a load whose threads are *all* stuck in a hanging
-//! upstream, which looks the same, is let off once and not twice. Where other calls go on arriving, or
+//! reading. After a pause, two more limits of steady readings must pass before the next gap can count as one. So a load whose
+//! threads are *all* stuck in a hanging upstream, which looks the same, has its first gap excused by mistake and no second one. Where other calls go on arriving, or
 //! somebody calls [`heartbeat`](crate::Breaker::heartbeat), there is no gap, and nobody is let off.
 
 use crate::engine::field::Field;
@@ -32,7 +32,7 @@ const STEADIEST: u64 = 48;
 /// The least gap that is a pause.
 const GAP: u64 = 4;
 
-/// A tick so far back is one of a reading that comes late, not of one after the wrap.
+/// Ticks wrap. One that is fewer than this before the latest is a late reading; any other is ahead of it.
 const BEHIND: u64 = 1 << 20;
 
 /// What the readings up to now came to.
@@ -89,8 +89,8 @@ impl Pulse {
         }
     }
 
-    /// To be called before the clock is read: then a pause that is not in what was seen is in
-    /// the reading.
+    /// To be called before the clock is read: a pause that this beat does not have yet must then show as a gap in the
+    /// reading.
     #[inline]
     pub(crate) fn look(&self) -> Beat {
         // Acquire: pairs with the exchange below; whoever sees a pause sees when it was.
@@ -127,7 +127,8 @@ impl Pulse {
     fn tell_pause(&self, seen: Beat, next: Beat, now: u64) {
         let began = self.less_pauses(next, now - now % self.width);
         debug_assert!(next.paused() > seen.paused());
-        // Relaxed: the exchange of the beat releases it. An earlier pause may come late.
+        // Relaxed: the exchange of the beat releases it. The later one stays: a slow thread may
+        // still tell of an earlier pause after it.
         let _ = self
             .stood_still
             .fetch_update(Relaxed, Relaxed, |last| (last < began).then_some(began));

@@ -11,7 +11,7 @@
 //! | room | what lives there |
 //! | --- | --- |
 //! | `guide/` | pages to read; no code |
-//! | `adapters/` | the breaker in other crates' terms, one folder a feature: tower, http, stream, body, tokio, metrics, tracing, serde |
+//! | `adapters/` | the breaker in other crates' terms, one module a feature: tower, http, stream, body, tokio, metrics, tracing, serde |
 //! | `router/`, `registry/` | many breakers |
 //! | `wrap/` | what the adapters share: what a result says (`classify.rs`), how long a stream may take (`stream_limits.rs`) |
 //! | `model/` | the contract as a sequential program |
@@ -80,7 +80,7 @@
 //! # The one pattern
 //!
 //! 1. Load the word (acquire).
-//! 2. Read what else the decision needs. Each of it is either tagged, or tells by another look at the word whether it is out of date.
+//! 2. Read what else the decision needs. Each value either carries a tag, or is checked by loading the word again after it was read.
 //! 3. Decide, by pure functions: `contract/rules.rs`, `engine/word.rs`.
 //! 4. Write what the next word needs beside it: the pending outcome to the ring, cells of the next generation.
 //! 5. Move the word by a CAS from what was loaded (acquire and release).
@@ -127,7 +127,7 @@
 //! | --- | --- | --- |
 //! | as a failing call, up to the floor: now a rule may match | `engine/mod.rs`, `record` | as above |
 //! | counts the ring, and asks the rules | `engine/mod.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
-//! | `settle_by_state` finds the match again, now as one that has to open the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
+//! | `settle_by_state` evaluates the rules again; this time a match opens the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
 //! | how long: growth, jitter, what the upstream asked for | `contract/rules.rs`, `open_wait`; `engine/wait.rs` | |
 //! | writes the begin of the wait to the cell of the next generation | `engine/generations.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
 //! | writes what came before, for the next generation | `engine/generations.rs`, `hand_on`; `engine/past.rs` | the same |
@@ -179,16 +179,19 @@
 //!
 //! **A rule** (say, on a share of calls above a percentile):
 //! 1. `contract/config.rs`: the field, its legal range in `validate`. `breaker/builder.rs`: its setter.
-//! 2. `contract/state.rs`: the `Cause`, its label, its place in `ALL`. `engine/word.rs`: its four bits in `code_of` and `cause_of`.
+//! 2. `contract/state.rs`: the `Cause`, its label, its place in `ALL`. `contract/evidence.rs`: the `Threshold` that was met. `engine/word.rs`: its four bits in `code_of` and `cause_of`.
 //! 3. `contract/rules.rs`: `matching` (or beside it), `threshold`, `floor`, `slack`. `model/calls.rs`: `matching_rule`.
 //! 4. `engine/settings.rs`: room for it on a config side, in `pack`, `Terms::rules` and `Terms::config`; or, if few configs will set it, `Rare` in `engine/on_demand.rs`. If it needs a kind of outcome that is not told apart
-//!    today: `Kind` in `engine/window/count.rs`. It has three bits, all in use: in the ring there is room for a fourth, in the word's `pending` there is not.
+//!    today: `Kind` in `engine/window/count.rs`. It has three bits and all are taken. A fourth would fit in the ring, and not in the word's `pending`.
 //! 5. `adapters/serde/types.rs`, `odds/of_config.rs`; the gateway reads the core's config, by its names.
 //! 6. Tests: `core/tests/model.rs` and `fuzz/src/values.rs` draw configs at random; `core/tests/scenarios/windows_and_rules.rs`.
 //!
-//! **Another jitter, or another growth of the wait**: `contract/rules.rs`, `open_wait`, and nothing else. The model asks the same function, but for a fixed wait without
-//! jitter. Tests: `core/tests/scenarios/waits_and_clocks.rs`. What jitter is drawn
-//! from is `breaker/seed.rs`; its field is `OpenWait` in `contract/config.rs`.
+//! **Another jitter, or another growth of the wait**: `contract/rules.rs`, `open_wait`. The model calls the same function, except when the wait is fixed
+//! and has no jitter; then it computes the wait itself. Tests: `core/tests/scenarios/waits_and_clocks.rs`. The field is `OpenWait` in `contract/config.rs`, whose
+//! docs say how it is drawn. The seed alone, which makes breakers differ, is in `breaker/seed.rs`.
+//!
+//! **How a deadline or a lease is rounded**: `contract/deadline.rs` (`to_millis` for leases), `engine/wait.rs` for open waits, and `model/deadline.rs`, which does
+//! the same by itself. `engine/generations.rs` publishes them; the docs of `probe_lease` in `contract/config.rs` say the unit.
 //!
 //! **A window kind**: the variant in `contract/config.rs` (`Window`); its memory, a file in `engine/window/`, room for it in `engine/on_demand.rs`; a mode or a
 //! payload in `engine/word.rs`; where outcomes enter, `Engine::record` and `Breaker::enter` in `breaker/settle.rs`; `model/window.rs`; snapshots: `engine/restore.rs` and
@@ -199,7 +202,7 @@
 //! **A listener**: for transitions, `breaker/listeners.rs`, told by `emit_match` in `breaker/mod.rs`; for calls, `breaker/watch.rs`; its setter, `breaker/builder.rs`.
 //! Whatever runs user's code goes through `breaker/contain.rs`. One that is added and removed at run time is there: `breaker/listener_set.rs`.
 //!
-//! **What a status means**: the row in `contract/verdict/http.md` or `grpc.md` and in the `.rs` beside it; a test holds one against the other. No adapter knows a code; nor
+//! **What a status means**: the row in `contract/verdict/http.md` or `grpc.md` and in the `.rs` beside it; `core/tests/verdicts.rs` holds one against the other. No adapter knows a code; nor
 //! does the gateway, but for what a provider says in its body (`gateway/src/dialect/refusal.rs`).
 //!
 //! **An adapter**: a folder in `adapters/`, its line in `adapters/mod.rs`, its feature in `core/Cargo.toml` and in the README's table; `ci/features` builds each alone. What
@@ -209,8 +212,9 @@
 //!
 //! **A provider's dialect** in the gateway: `gateway/src/dialect/` has what a protocol looks like, and nothing else does. Errors to the client: `error.rs`. Errors of a
 //! provider: `refusal.rs`. Events of a stream, and which of them is the end: `sse.rs`. Tokens: `usage.rs`. Headers that pass: `headers.rs`. The paths and the key that a
-//! provider is asked with: `gateway/src/providers/provider.rs`; the choice in its config: `gateway/src/config/provider.rs`. Who reads by the dialect is in `gateway/src/proxy/`:
-//! `ask.rs` the request, `reading.rs` and `pour.rs` the answer, `failed.rs` what a failure means. A provider that speaks it in tests: `gateway/src/demo/fake/`.
+//! provider is asked with: `gateway/src/providers/provider.rs`; its config: `gateway/src/config/provider.rs`. The code in `gateway/src/proxy/` uses the dialect:
+//! `ask.rs` for requests, `reading.rs` and `pour.rs` for answers, `failed.rs` for failures. There is one dialect today, OpenAI's; a second one needs a type for the
+//! choice first, and an `ApiError` that does not have OpenAI's fields. A provider that speaks it in tests: `gateway/src/demo/fake/`.
 //!
 //! # Words
 //!
