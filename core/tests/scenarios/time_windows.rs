@@ -79,8 +79,8 @@ replays! {
 
 #[test]
 fn a_number_of_failures_above_every_count_window_is_kept_by_a_time_window() {
-    let breaker = cutout::Breaker::builder()
-        .window(cutout::Window::time(std::time::Duration::from_secs(60), 10))
+    let breaker = Breaker::builder()
+        .window(Window::time(Duration::from_secs(60), 10))
         .failure_ratio(None)
         .failures(70_000)
         .build()
