@@ -1,10 +1,12 @@
 //! Configs, snapshots and events as text and as bytes.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cutout::registry::RegistryConfig;
+use cutout::verdict::Verdict;
 use cutout::{
     Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, Overdue, SlowRule, Snapshot,
     State, Window,
@@ -477,4 +479,71 @@ fn the_config_of_a_registry_is_written_like_that_of_a_breaker() {
     assert_eq!(read.max_keys, RegistryConfig::default().max_keys);
     let error = toml::from_str::<RegistryConfig>("[breaker]\nslow = 1").unwrap_err();
     assert!(error.message().starts_with("breaker: slow: "), "{error}");
+}
+
+#[test]
+fn a_verdict_is_read_back_as_it_was_written() {
+    let table: BTreeMap<String, Verdict> = [
+        ("404", Verdict::FAILURE),
+        ("409", Verdict::IGNORED.again()),
+        ("504", Verdict::TIMEOUT.again()),
+        ("rate_limit_error", Verdict::RETRY),
+    ]
+    .map(|(code, verdict)| (code.to_owned(), verdict))
+    .into();
+    through_all_formats(&table);
+    let written = json!({
+        "404": "failure",
+        "409": { "outcome": "ignored", "retry": true, "waits": false },
+        "504": { "outcome": "timeout", "retry": true, "waits": true },
+        "rate_limit_error": "retry",
+    });
+    assert_eq!(serde_json::to_value(&table).unwrap(), written);
+}
+
+#[test]
+fn a_verdict_whose_parts_are_left_out_says_what_its_outcome_says() {
+    let read = |value: Value| serde_json::from_value::<Verdict>(value);
+    for (written, verdict) in [
+        (json!({ "outcome": "failure" }), Verdict::FAILURE),
+        (
+            json!({ "outcome": "failure", "retry": true }),
+            Verdict::RETRY,
+        ),
+        (
+            json!({ "outcome": "answered", "waits": true }),
+            Verdict::ANSWERED.waiting(),
+        ),
+        (
+            json!({ "outcome": "timeout", "waits": false }),
+            Verdict {
+                waits: false,
+                ..Verdict::TIMEOUT
+            },
+        ),
+    ] {
+        assert_eq!(read(written).unwrap(), verdict);
+    }
+    for (wrong, told) in [
+        (
+            json!("fail"),
+            "`fail`: a verdict is one of success, answered",
+        ),
+        (
+            json!(404),
+            "expected the name of a verdict such as \"failure\"",
+        ),
+        (
+            json!({ "outcome": "retry" }),
+            "outcome: unknown variant `retry`",
+        ),
+        (
+            json!({ "outcome": "failure", "again": true }),
+            "unknown field `again`",
+        ),
+        (json!({ "retry": true }), "missing field `outcome`"),
+    ] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }

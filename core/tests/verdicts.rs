@@ -104,12 +104,76 @@ fn a_verdict_is_read_by_its_name_and_an_unknown_name_is_told_the_others() {
         let verdict: Verdict = name.parse().unwrap();
         assert_eq!((verdict.outcome, verdict.retry), (outcome, retry), "{name}");
         assert!(retry || Verdict::from(outcome) == verdict, "{name}");
+        assert_eq!(verdict.name(), Some(name));
     }
     let error = "fail".parse::<Verdict>().unwrap_err().to_string();
     assert!(
         error.contains("answered") && error.contains("retry"),
         "{error}"
     );
+}
+
+#[test]
+fn rows_are_changed_by_text_and_the_others_stay() {
+    let http = Verdicts::http()
+        .with_all([("404", Verdict::FAILURE), ("999", Verdict::IGNORED)])
+        .unwrap();
+    let same = Verdicts::http()
+        .with(404, Verdict::FAILURE)
+        .with(999, Verdict::IGNORED);
+    assert_eq!(http, same);
+    let grpc = Verdicts::grpc()
+        .with_all([
+            ("not_found", Failure),
+            ("UNAVAILABLE", Ignored),
+            ("16", Timeout),
+        ])
+        .unwrap();
+    let same = Verdicts::grpc()
+        .with(5, Failure)
+        .with(14, Ignored)
+        .with(16, Timeout);
+    assert_eq!(grpc, same);
+}
+
+#[test]
+fn a_text_that_is_no_code_is_refused_and_told_what_is() {
+    let refused = |table: Verdicts, code| {
+        let error = table.with_all([(code, Failure)]).unwrap_err();
+        assert_eq!((error.field(), error.value()), ("code", code));
+        error.to_string()
+    };
+    for code in [
+        "",
+        "4o4",
+        "99",
+        "1000",
+        "-1",
+        "5xx",
+        "+404",
+        " 404",
+        "NOT_FOUND",
+    ] {
+        let error = refused(Verdicts::http(), code);
+        assert!(error.ends_with("a status of HTTP, 100 to 999"), "{error}");
+    }
+    for code in ["", "17", "-1", "404", "NOT-FOUND", "9".repeat(99).as_str()] {
+        let error = refused(Verdicts::grpc(), code);
+        assert!(error.contains("0 to 16 or its name"), "{error}");
+    }
+    let twice = Verdicts::grpc().with_all([("5", Failure), ("Not_Found", Ignored)]);
+    let error = twice.unwrap_err();
+    assert_eq!(error.value(), "Not_Found");
+    assert!(error.legal().starts_with("given once"), "{error}");
+}
+
+#[test]
+fn a_code_of_grpc_has_the_name_that_its_row_begins_with() {
+    let grpc = Verdicts::grpc();
+    for code in 0..=16 {
+        let name = grpc.why(code).split(':').next().unwrap();
+        assert_eq!(grpc.code(name), Ok(code));
+    }
 }
 
 /// The tables in the docs are those of the code; `CUTOUT_WRITE_TABLES=1` writes them.

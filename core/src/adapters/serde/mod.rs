@@ -1,7 +1,7 @@
 //! Configs, states, snapshots and events in any format that `serde` knows (feature `serde`).
 //!
 //! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`State`], [`Cause`], [`Outcome`],
-//! [`Sample`], [`Counts`], [`Snapshot`] and [`Event`] implement `Serialize` and `Deserialize`.
+//! [`Sample`], [`Counts`], [`Snapshot`], [`Event`] and [`Verdict`] implement `Serialize` and `Deserialize`.
 //! With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
 //!
 //! # How a config is written
@@ -18,6 +18,9 @@
 //! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
 //!   one duration, which is a fixed wait.
 //! - States, causes and outcomes are in lower case: `"half_open"`, `"failure_ratio"`, `"timeout"`.
+//! - A verdict is one of the names that [`Verdict`] has, such as `"retry"`, or a table of `outcome` and, where it differs from what the
+//!   outcome says by itself, `retry` and `waits`. What single statuses say is a map of such: see
+//!   [`Verdicts::with_all`](crate::verdict::Verdicts::with_all).
 //!
 //! Formats that are not meant for people (postcard, bincode) get the same fields in order, with
 //! durations as seconds and nanoseconds.
@@ -87,6 +90,7 @@
 //! [`Counts`]: crate::Counts
 //! [`Snapshot`]: crate::Snapshot
 //! [`Event`]: crate::Event
+//! [`Verdict`]: crate::verdict::Verdict
 
 #[macro_use]
 mod record;
@@ -94,4 +98,5 @@ mod duration;
 #[cfg(feature = "registry")]
 mod registry;
 mod types;
+mod verdict;
 mod wire;

@@ -14,7 +14,30 @@ pub(super) static TABLE: Table = Table {
         Verdict::FAILURE,
         "no code of gRPC: whatever answered does not speak it, and will not the next time",
     ),
+    names: &NAMES,
+    codes: 0..=16,
+    legal: "a status code of gRPC, 0 to 16 or its name, such as NOT_FOUND",
 };
+
+static NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
 
 static ROWS: [Row; 17] = [
     row(0, 0, Verdict::SUCCESS, "OK: it did what was asked"),

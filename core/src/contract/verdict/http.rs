@@ -16,6 +16,9 @@ pub(super) static TABLE: Table = Table {
         FAILURE,
         "no status of HTTP: whatever answered does not speak it, and will not the next time",
     ),
+    names: &[],
+    codes: 100..=999,
+    legal: "a status of HTTP, 100 to 999",
 };
 
 static ROWS: [Row; 46] = [

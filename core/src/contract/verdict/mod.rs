@@ -23,6 +23,33 @@
 //! assert!(verdicts.of(503).retry && verdicts.of(503).waits);
 //! ```
 //!
+//! In a config the changes are a table of names, which the feature `serde` reads as any map of
+//! texts to verdicts, and [`Verdicts::with_all`] applies:
+//!
+//! ```
+//! # #[cfg(feature = "serde")] {
+//! use std::collections::BTreeMap;
+//! use cutout::Outcome;
+//! use cutout::verdict::{Verdict, Verdicts};
+//!
+//! let changes: BTreeMap<String, Verdict> = toml::from_str(
+//!     r#"
+//!     404 = "failure"
+//!     409 = { outcome = "ignored", retry = true }
+//!     "#,
+//! )?;
+//! let verdicts = Verdicts::http().with_all(changes)?;
+//! assert_eq!(verdicts.of(404).outcome, Outcome::Failure);
+//! assert!(verdicts.of(409).retry);
+//!
+//! let grpc = Verdicts::grpc().with_all([("NOT_FOUND", Verdict::FAILURE)])?;
+//! assert_eq!(grpc.of(5).outcome, Outcome::Failure);
+//! let error = Verdicts::grpc().with_all([("NOT_FUOND", Verdict::FAILURE)]).unwrap_err();
+//! assert_eq!(error.value(), "NOT_FUOND");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # HTTP
 //!
 #![doc = include_str!("http.md")]
@@ -34,6 +61,7 @@
 mod grpc;
 mod http;
 
+use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::error::Error;
@@ -41,6 +69,7 @@ use core::fmt;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 
+use crate::contract::error::ConfigError;
 use crate::contract::outcome::Outcome;
 
 /// What an answer says of the upstream that gave it.
@@ -103,6 +132,14 @@ impl Verdict {
     pub const fn is_alive(self) -> bool {
         self.outcome.is_alive()
     }
+
+    /// The name that it is read by, if it has one.
+    pub fn name(self) -> Option<&'static str> {
+        let mut named = Self::NAMES.into_iter();
+        named
+            .find(|&(_, verdict)| verdict == self)
+            .map(|(name, _)| name)
+    }
 }
 
 /// What the outcome says by itself.
@@ -163,6 +200,11 @@ struct Table {
     rows: &'static [Row],
     /// For whatever else arrives.
     other: Row,
+    /// Names of codes, from zero on.
+    names: &'static [&'static str],
+    /// The numbers that a text may give, and how an error tells of them.
+    codes: RangeInclusive<i32>,
+    legal: &'static str,
 }
 
 impl Table {
@@ -213,6 +255,53 @@ impl Verdicts {
         self
     }
 
+    /// Changes what codes say that are given as text: the numbers of the protocol, and for gRPC their
+    /// names too, in upper or lower case.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] on the first code that the protocol does not have (a text may be mistyped, so it is held to
+    /// more than [`with`](Self::with) is) or that is given twice. Nothing is changed.
+    pub fn with_all<N, V>(
+        self,
+        changes: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Self, ConfigError>
+    where
+        N: AsRef<str>,
+        V: Into<Verdict>,
+    {
+        let mut given = Vec::new();
+        let mut changed = self;
+        for (name, verdict) in changes {
+            let name = name.as_ref();
+            let code = changed.code(name)?;
+            if given.contains(&code) {
+                return Err(refused(name, "given once, by its number or by its name"));
+            }
+            given.push(code);
+            changed = changed.with(code, verdict);
+        }
+        Ok(changed)
+    }
+
+    /// The code that a text gives, for who has other names beside those of the protocol.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if the protocol has no such code.
+    pub fn code(&self, name: &str) -> Result<i32, ConfigError> {
+        let named = |known: &&str| known.eq_ignore_ascii_case(name);
+        let named = self.table.names.iter().position(named);
+        let number = || match name.strip_prefix('+') {
+            Some(_) => None,
+            None => name.parse().ok(),
+        };
+        let code = named.and_then(|index| i32::try_from(index).ok());
+        code.or_else(number)
+            .filter(|code| self.table.codes.contains(code))
+            .ok_or_else(|| refused(name, self.table.legal))
+    }
+
     /// What this code says. Any number has an answer: one that is not of the protocol
     /// comes from something that does not speak it, and is a failure.
     pub fn of(&self, code: impl Into<i32>) -> Verdict {
@@ -239,6 +328,14 @@ impl Verdicts {
         known
             .map(|row| (Some(row.codes.clone()), row.verdict, row.why))
             .chain([(None, other.verdict, other.why)])
+    }
+}
+
+fn refused(code: &str, legal: &'static str) -> ConfigError {
+    ConfigError {
+        field: "code",
+        value: code.to_owned(),
+        legal,
     }
 }
 
