@@ -1,16 +1,26 @@
 //! A pause of the process itself blames nobody; an upstream that hangs is found all the same.
 #![cfg(unix)]
 
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io::{BufRead, BufReader};
+use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use cutout::adapters::body::{BodyError, GuardedBody};
+use cutout::adapters::stream::{GuardedStream, Limits};
 use cutout::{
-    Breaker, Builder, Cause, ManualClock, Outcome, Overdue, Report, Settled, SlowRule, State,
+    Breaker, Builder, Cause, Clock, ManualClock, Outcome, Overdue, Report, Settled, SlowRule, State,
 };
+use futures_util::{StreamExt, stream};
+use http_body::{Body, Frame};
 
 const LIMIT: Duration = Duration::from_millis(800);
 const TICK: Duration = Duration::from_millis(50);
@@ -21,7 +31,7 @@ fn builder() -> Builder<ManualClock> {
 }
 
 /// All that judges by time.
-fn rules<C: cutout::Clock>(builder: Builder<C>) -> Builder<C> {
+fn rules<C: Clock>(builder: Builder<C>) -> Builder<C> {
     builder
         .slow(SlowRule {
             limit: LIMIT,
@@ -127,6 +137,120 @@ fn a_lone_slow_call_is_slow_however_few_there_are() {
         }
     }
     assert_eq!(breaker.state(), State::Open);
+}
+
+/// A timer that goes by the breaker's clock.
+fn timer(clock: &ManualClock) -> impl Fn(Duration) -> Pin<Box<dyn Future<Output = ()>>> {
+    let clock = clock.clone();
+    move |limit| {
+        let clock = clock.clone();
+        let end = clock.now() + limit.as_nanos() as u64;
+        Box::pin(poll_fn(move |_| match clock.now() >= end {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }))
+    }
+}
+
+type Call = cutout::OwnedPermit<ManualClock>;
+
+/// The timeouts on record after a stream that never yields was polled, time went on, and its limit was
+/// found to be over.
+fn timeouts_of_a_stream(
+    clock: &ManualClock,
+    breaker: &Breaker<ManualClock>,
+    call: Call,
+    passes: Duration,
+) -> u32 {
+    let never = stream::pending::<Result<(), ()>>();
+    let limits = Limits::new().first(LIMIT);
+    let mut stream = GuardedStream::new(never, call).limits(limits, timer(clock));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(stream.poll_next_unpin(cx).is_pending());
+    clock.advance(passes);
+    assert!(matches!(
+        stream.poll_next_unpin(cx),
+        Poll::Ready(Some(Err(elapsed))) if elapsed.limit() == LIMIT
+    ));
+    breaker.snapshot().counts().timeouts
+}
+
+/// A body that never has another frame.
+struct Silent;
+
+impl Body for Silent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
+}
+
+/// The same of a body.
+fn timeouts_of_a_body(
+    clock: &ManualClock,
+    breaker: &Breaker<ManualClock>,
+    call: Call,
+    passes: Duration,
+) -> u32 {
+    let limits = Limits::new().first(LIMIT);
+    let mut body = GuardedBody::new(Silent, call).limits(limits, timer(clock));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(Pin::new(&mut body).poll_frame(cx).is_pending());
+    clock.advance(passes);
+    assert!(matches!(
+        Pin::new(&mut body).poll_frame(cx),
+        Poll::Ready(Some(Err(BodyError::Elapsed(elapsed)))) if elapsed.limit() == LIMIT
+    ));
+    breaker.snapshot().counts().timeouts
+}
+
+#[test]
+fn a_limit_that_is_heard_only_at_the_thaw_times_nothing_out() {
+    for timeouts_of in [timeouts_of_a_stream, timeouts_of_a_body] {
+        for (passes, timeouts) in [(LIMIT, 1), (LIMIT + LIMIT / 4, 1), (PAUSE, 0)] {
+            // No rule judges by time: the breaker itself cannot tell a pause.
+            let clock = ManualClock::new();
+            let breaker = Breaker::builder().clock(clock.clone()).build().unwrap();
+            let breaker = Arc::new(breaker);
+            let call = breaker.allow_owned().unwrap();
+            assert_eq!(timeouts_of(&clock, &breaker, call, passes), timeouts);
+        }
+        // Here it can, so a pause need not be long beside the limit.
+        let (clock, breaker, mut calls) = under_load();
+        let call = calls.pop().unwrap();
+        assert_eq!(timeouts_of(&clock, &breaker, call, LIMIT + LIMIT / 4), 0);
+    }
+}
+
+#[test]
+fn each_wait_of_a_consumer_is_measured_by_itself() {
+    let clock = ManualClock::new();
+    let breaker = Breaker::builder().clock(clock.clone()).build().unwrap();
+    let breaker = Arc::new(breaker);
+    let arrived = Cell::new(false);
+    let items = stream::poll_fn(|_| match arrived.take() {
+        true => Poll::Ready(Some(Ok::<_, ()>(1))),
+        false => Poll::Pending,
+    });
+    let items = GuardedStream::new(items, breaker.allow_owned().unwrap());
+    let limits = Limits::new().first(LIMIT).idle(LIMIT);
+    let mut items = items.limits(limits, timer(&clock));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(items.poll_next_unpin(cx).is_pending());
+    arrived.set(true);
+    assert!(items.poll_next_unpin(cx).is_ready());
+    // The consumer takes its time.
+    clock.advance(PAUSE);
+    assert!(items.poll_next_unpin(cx).is_pending());
+    clock.advance(LIMIT);
+    let elapsed = items.poll_next_unpin(cx);
+    assert!(matches!(elapsed, Poll::Ready(Some(Err(_)))));
+    assert_eq!(breaker.snapshot().counts().timeouts, 1);
 }
 
 /// Says which part this process plays; without it, none.

@@ -1,6 +1,7 @@
 //! Breakers and permits however they are held, for those who wrap calls.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 
 use crate::breaker::Breaker;
 use crate::breaker::permit::{OwnedPermit, Permit};
@@ -69,6 +70,9 @@ pub trait AnyPermit {
     /// Settles the permit as abandoned, even where the thread is panicking: see
     /// [`Permit::abandon`].
     fn abandon(self);
+
+    /// The time by the breaker's clock, from an origin of its own: for limits on how long a call may take.
+    fn now(&self) -> Duration;
 }
 
 impl<C: Clock> AnyPermit for Permit<'_, C> {
@@ -80,6 +84,10 @@ impl<C: Clock> AnyPermit for Permit<'_, C> {
     fn abandon(self) {
         self.abandon();
     }
+
+    fn now(&self) -> Duration {
+        self.breaker_time()
+    }
 }
 
 impl<C: Clock> AnyPermit for OwnedPermit<C> {
@@ -90,5 +98,9 @@ impl<C: Clock> AnyPermit for OwnedPermit<C> {
 
     fn abandon(self) {
         self.abandon();
+    }
+
+    fn now(&self) -> Duration {
+        self.breaker_time()
     }
 }

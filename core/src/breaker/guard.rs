@@ -90,6 +90,8 @@ impl<J, P: AnyPermit> Default for Guard<J, P> {
 
 #[cfg(any(feature = "stream", feature = "body"))]
 mod judged {
+    use core::time::Duration;
+
     use super::{Guard, Unwinding};
     use crate::breaker::breaker_ref::AnyPermit;
     use crate::contract::outcome::Report;
@@ -109,6 +111,11 @@ mod judged {
     impl<J, P: AnyPermit> Guard<J, P> {
         pub(crate) const fn is_settled(&self) -> bool {
             self.0.is_none()
+        }
+
+        /// The time by the breaker's clock, unless there is nothing left to settle.
+        pub(crate) fn now(&self) -> Option<Duration> {
+            self.0.as_ref().map(|(permit, _)| permit.now())
         }
     }
 }

@@ -23,6 +23,8 @@ trait Holder {
     fn abandon(&self, token: Token, dropped: Dropped);
 
     fn drop_permit(&self, token: Token);
+
+    fn now(&self) -> u64;
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
@@ -38,6 +40,10 @@ impl<C: Clock> Holder for &Breaker<C> {
     fn drop_permit(&self, token: Token) {
         Breaker::drop_permit(self, token);
     }
+
+    fn now(&self) -> u64 {
+        Breaker::now(self)
+    }
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
@@ -52,6 +58,10 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
 
     fn drop_permit(&self, token: Token) {
         Breaker::drop_permit(self, token);
+    }
+
+    fn now(&self) -> u64 {
+        Breaker::now(self)
     }
 }
 
@@ -150,6 +160,11 @@ macro_rules! permit {
             #[inline(always)]
             pub fn done(self, report: impl Into<Report>) -> Settled {
                 self.0.settle(&report.into())
+            }
+
+            pub(crate) fn breaker_time(&self) -> Duration {
+                let now = self.0.breaker.as_ref().map(Holder::now);
+                Duration::from_nanos(now.unwrap_or_default())
             }
 
             #[inline]

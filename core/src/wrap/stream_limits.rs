@@ -9,6 +9,10 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
+use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::guard::Guard;
+use crate::contract::outcome::Report;
+
 /// What sleeps: a runtime's timer. A function is one, such as `tokio::time::sleep`.
 pub trait Timer {
     /// Completes when the time is over.
@@ -33,7 +37,8 @@ where
 /// How long a stream may keep its consumer waiting. None by default.
 ///
 /// Only the time in which the consumer waits counts: a consumer that is slow to ask for more does
-/// not make its upstream late.
+/// not make its upstream late. A limit that ends much too late, since the process stood still, says nothing
+/// of the upstream: see [`Report::timed_out`]. It is measured by the breaker's clock, and the timer by its own: both should go alike.
 ///
 /// # Examples
 ///
@@ -118,6 +123,8 @@ pin_project! {
         // Set while the consumer waits.
         #[pin]
         sleep: Option<T::Sleep>,
+        // When it began to wait, by the breaker's clock.
+        since: Option<Duration>,
     }
 }
 
@@ -129,6 +136,7 @@ impl<T: Timer> Waiting<T> {
             begun: false,
             over: false,
             sleep: None,
+            since: None,
         }
     }
 
@@ -137,21 +145,26 @@ impl<T: Timer> Waiting<T> {
         self.over
     }
 
-    /// What the consumer gets of a poll that came to `polled`: the next item, or once that a limit is reached.
-    /// `settle` is called then.
-    pub(crate) fn limit<I>(
+    /// What the consumer gets of a poll that came to `polled`: the next item, or once that a limit is reached, which
+    /// settles the permit.
+    pub(crate) fn limit<I, J, P: AnyPermit>(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         polled: Poll<Option<I>>,
-        settle: impl FnOnce(),
+        guard: &mut Guard<J, P>,
     ) -> Poll<Option<Result<I, Elapsed>>> {
         if let Poll::Ready(next) = polled {
             self.end();
             return Poll::Ready(next.map(Ok));
         }
-        let elapsed = ready!(self.as_mut().poll_elapsed(cx));
-        settle();
-        *self.project().over = true;
+        let elapsed = ready!(self.as_mut().poll_elapsed(cx, || guard.now()));
+        let this = self.project();
+        *this.over = true;
+        let waited = match (*this.since, guard.now()) {
+            (Some(since), Some(now)) => now.saturating_sub(since),
+            _ => Duration::ZERO,
+        };
+        guard.settle(Report::timed_out(elapsed.limit, waited));
         Poll::Ready(Some(Err(elapsed)))
     }
 
@@ -166,7 +179,11 @@ impl<T: Timer> Waiting<T> {
     }
 
     /// Nothing has arrived: ready when the limit is reached.
-    fn poll_elapsed(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Elapsed> {
+    fn poll_elapsed(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        now: impl FnOnce() -> Option<Duration>,
+    ) -> Poll<Elapsed> {
         let mut this = self.project();
         let first = !*this.begun;
         let limit = if first {
@@ -178,6 +195,8 @@ impl<T: Timer> Waiting<T> {
             return Poll::Pending;
         };
         if this.sleep.is_none() {
+            // Before the timer starts: what it takes to start is no part of its time.
+            *this.since = now();
             this.sleep.set(Some(this.timer.sleep(limit)));
         }
         if let Some(sleep) = this.sleep.as_pin_mut() {

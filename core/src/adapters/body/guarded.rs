@@ -79,6 +79,11 @@ impl<B, J, P: AnyPermit> GuardedBody<B, J, P> {
         self.project().guard.settle(report.into())
     }
 
+    /// For the limits.
+    pub(super) fn guard(self: Pin<&mut Self>) -> &mut Guard<J, P> {
+        self.project().guard
+    }
+
     /// Whether the permit is settled.
     pub const fn is_settled(&self) -> bool {
         self.guard.is_settled()

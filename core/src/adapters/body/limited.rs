@@ -11,7 +11,6 @@ use pin_project_lite::pin_project;
 use crate::adapters::body::GuardedBody;
 use crate::breaker::breaker_ref::AnyPermit;
 use crate::breaker::permit::OwnedPermit;
-use crate::contract::outcome::Outcome;
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
 
@@ -105,9 +104,7 @@ where
             return Poll::Ready(None);
         }
         let polled = this.body.as_mut().poll_frame(cx);
-        let limited = this.waiting.limit(cx, polled, || {
-            this.body.settle(Outcome::Timeout);
-        });
+        let limited = this.waiting.limit(cx, polled, this.body.guard());
         limited.map(|next| {
             next.map(|frame| match frame {
                 Ok(frame) => frame.map_err(BodyError::Inner),

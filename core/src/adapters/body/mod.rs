@@ -8,7 +8,7 @@
 //! | ends, or says after a frame that it has ended | what its [`Judge`](crate::wrap::classify::Judge) says of an end: success |
 //! | yields a frame or an error on which the judge has a verdict | that verdict; an error is a failure |
 //! | yields trailers with a gRPC status, judged by `GrpcStatus` | what the status means |
-//! | reaches a limit ([`GuardedBody::limits`]) | timeout |
+//! | reaches a limit ([`GuardedBody::limits`]) | timeout; ignored if the limit [ends much too late](crate::Report::timed_out) |
 //! | panics while it is polled | [`Config::panicked`](crate::Config::panicked): failure |
 //! | is dropped before any of these | [`Config::abandoned`](crate::Config::abandoned): ignored |
 //!

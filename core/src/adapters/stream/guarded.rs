@@ -55,6 +55,11 @@ impl<S, J, P: AnyPermit> GuardedStream<S, J, P> {
         self.project().guard.settle(report.into())
     }
 
+    /// For the limits.
+    pub(super) fn guard(self: Pin<&mut Self>) -> &mut Guard<J, P> {
+        self.project().guard
+    }
+
     /// Whether the permit is settled.
     pub const fn is_settled(&self) -> bool {
         self.guard.is_settled()

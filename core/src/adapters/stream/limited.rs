@@ -10,7 +10,6 @@ use pin_project_lite::pin_project;
 use crate::adapters::stream::GuardedStream;
 use crate::breaker::breaker_ref::AnyPermit;
 use crate::breaker::permit::OwnedPermit;
-use crate::contract::outcome::Outcome;
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};
 
@@ -75,9 +74,7 @@ where
             return Poll::Ready(None);
         }
         let polled = this.stream.as_mut().poll_next(cx);
-        this.waiting.limit(cx, polled, || {
-            this.stream.settle(Outcome::Timeout);
-        })
+        this.waiting.limit(cx, polled, this.stream.guard())
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | ends | what its [`Judge`](crate::wrap::classify::Judge) says of an end: success |
 //! | yields an item on which the judge has a verdict | that verdict; an `Err` is a failure |
-//! | reaches a limit ([`GuardedStream::limits`]) | timeout |
+//! | reaches a limit ([`GuardedStream::limits`]) | timeout; ignored if the limit [ends much too late](crate::Report::timed_out) |
 //! | panics while it is polled | [`Config::panicked`](crate::Config::panicked): failure |
 //! | is dropped before any of these | [`Config::abandoned`](crate::Config::abandoned): ignored |
 //!
