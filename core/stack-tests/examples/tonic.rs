@@ -8,7 +8,7 @@ use std::time::Duration;
 use cutout::adapters::http::GrpcStatus;
 use cutout::adapters::tower::BreakerLayer;
 use cutout::{Breaker, Rejected};
-use http::Request;
+use http::{Request, Response};
 use tonic::body::Body;
 use tonic::transport::Endpoint;
 use tower::{BoxError, ServiceBuilder, ServiceExt};
@@ -27,6 +27,13 @@ async fn main() -> Result<(), BoxError> {
         .connect_timeout(Duration::from_secs(1))
         .connect_lazy();
     let service = ServiceBuilder::new()
+        // A client of `tonic` sees a rejection as UNAVAILABLE, with how long to wait. As an error it would be UNKNOWN to it.
+        .map_result(|result: Result<Response<_>, BoxError>| match result {
+            Ok(response) => Ok(response.map(Body::new)),
+            Err(error) => error
+                .downcast()
+                .map(|rejected| Rejected::into_grpc(*rejected)),
+        })
         // The permit goes on to the body, in whose trailers the status of the call is. `boxed` makes the errors those that `tonic` takes.
         .layer(
             BreakerLayer::new(breaker.clone())
@@ -35,16 +42,16 @@ async fn main() -> Result<(), BoxError> {
                 .boxed(),
         )
         .service(channel);
-    for call in 1..=4 {
+    for call in 1..=3 {
         let request = Request::post("/greeter.Greeter/SayHello").body(Body::empty())?;
-        let error = service
-            .clone()
-            .oneshot(request)
-            .await
-            .map(drop)
-            .unwrap_err();
-        println!("call {call}: {error}");
-        assert_eq!(error.is::<Rejected>(), call > 2);
+        match service.clone().oneshot(request).await {
+            Ok(response) => println!("call {call}: {:?}", response.headers()),
+            Err(error) => println!("call {call}: {error}"),
+        }
     }
+    let request = Request::post("/greeter.Greeter/SayHello").body(Body::empty())?;
+    let rejected = service.oneshot(request).await?;
+    assert_eq!(rejected.headers()["grpc-status"], "14");
+    assert!(rejected.headers().contains_key("grpc-retry-pushback-ms"));
     Ok(())
 }

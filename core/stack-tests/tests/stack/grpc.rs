@@ -240,6 +240,44 @@ async fn an_outage_from_end_to_end() {
 }
 
 #[tokio::test]
+async fn a_rejection_that_was_boxed_on_its_way_is_unavailable_and_says_how_long() {
+    let guarded = Guarded::new("upstream");
+    let (upstream, channel) = Upstream::start().await;
+    let client = ServiceBuilder::new()
+        .map_result(|result: Result<http::Response<_>, BoxError>| match result {
+            Ok(response) => Ok(response.map(Body::new)),
+            Err(error) => error
+                .downcast()
+                .map(|rejected| Rejected::into_grpc(*rejected)),
+        })
+        .layer(
+            BreakerLayer::new(guarded.breaker.clone())
+                .classify(GrpcStatus::new())
+                .through_body(GrpcStatus::new())
+                .boxed(),
+        )
+        .timeout(LIMIT)
+        .service(channel);
+    assert_eq!(code(call(client.clone()).await), Ok(2));
+
+    guarded.breaker.force_open(Some(WAIT), "drill");
+    let status = call(client.clone()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    let text = "circuit breaker `upstream` is forced open (operator action); retry in 10.0s";
+    assert_eq!(status.message(), text);
+    let pushback = status.metadata().get("grpc-retry-pushback-ms");
+    assert_eq!(pushback.unwrap(), "10000");
+    assert_eq!(upstream.calls(), 1);
+
+    // The upstream's own status passes as it is.
+    guarded.breaker.close("drill is over");
+    upstream.set(Mood::Fails(Status::resource_exhausted("later")));
+    let status = call(client).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert!(!status.metadata().contains_key("grpc-retry-pushback-ms"));
+}
+
+#[tokio::test]
 async fn a_deadline_that_the_upstream_reports_is_a_timeout() {
     let guarded = Guarded::new("upstream");
     let (upstream, channel) = Upstream::start().await;
