@@ -67,6 +67,7 @@ const EXPECTED: &[&str] = &[
     "WaitElapsed",
     "LeaseLost",
     "Operator",
+    "Peers",
     "Reconfigured",
     "Recorded",
     "Ignored",
@@ -83,6 +84,10 @@ const EXPECTED: &[&str] = &[
     "Resumed Open",
     "Resumed HalfOpen",
     "Not resumed Closed",
+    "Taken over",
+    "Not taken over",
+    "Wait set",
+    "Wait not set",
     "Refused",
     "Restored Closed",
     "Restored Open",
@@ -130,6 +135,9 @@ enum Step {
     Disable,
     ObserveOnly,
     Resume,
+    /// Others have tripped; others set how long it waits.
+    TakeOver,
+    SetWait(Duration),
     Reconfigure(Change),
     /// Take a snapshot; go on in a breaker built from it.
     Save,
@@ -248,6 +256,14 @@ fn run(program: Program) -> BTreeSet<String> {
                     "Not resumed"
                 };
                 seen.insert(format!("{resumed} {:?}", both.model().state(both.now())));
+            }
+            Step::TakeOver => {
+                let told = both.take_over();
+                seen.insert(if told { "Taken over" } else { "Not taken over" }.to_owned());
+            }
+            Step::SetWait(wait) => {
+                let told = both.set_wait(wait);
+                seen.insert(if told { "Wait set" } else { "Wait not set" }.to_owned());
             }
             Step::Reconfigure(change) => {
                 let config = change.apply(both.model().config());
@@ -386,6 +402,8 @@ fn step() -> BoxedStrategy<Step> {
         1 => Just(Step::Disable),
         1 => Just(Step::ObserveOnly),
         2 => Just(Step::Resume),
+        1 => Just(Step::TakeOver),
+        2 => duration().prop_map(Step::SetWait),
         3 => change().prop_map(Step::Reconfigure),
         1 => Just(Step::Save),
         1 => (forgery(), change()).prop_map(|(forgery, change)| Step::Restart(forgery, change)),

@@ -450,6 +450,7 @@ fn every_cause_is_read_back_as_it_was_written() {
         Cause::Operator,
         Cause::Reconfigured,
         Cause::Outlier,
+        Cause::Peers,
     ];
     for cause in causes {
         let same = causes

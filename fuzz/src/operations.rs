@@ -75,7 +75,11 @@ fn step(
         },
         17 => _ = both.reconfigure(values::config(input)?),
         18 => _ = both.reconfigure(values::legal_config(input)?),
-        19 => _ = both.resume(),
+        19 => match input.int_in_range(0..=2)? {
+            0 => _ = both.resume(),
+            1 => _ = both.take_over(),
+            _ => _ = both.set_wait(values::duration(input)?),
+        },
         _ => {
             let snapshot = both.snapshot();
             let config = values::legal_config(input)?;

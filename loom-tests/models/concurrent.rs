@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use cutout_checker::AtomicU64;
 
 use crate::cutout::{Breaker, Clock, Config, Event, OwnedPermit, Rejected, Report, Settled};
-use crate::op::{Op, System};
+use crate::op::{Op, PEER, System};
 use crate::show;
 
 /// A clock that only an operation moves. It is constant, and no part of the
@@ -73,6 +73,8 @@ impl System for Concurrent {
             Op::Disable => breaker.disable("disable"),
             Op::ObserveOnly => breaker.observe_only("observe_only"),
             Op::Resume => return breaker.resume("resume").to_string(),
+            Op::TakeOver => return breaker.take_over(PEER, None).to_string(),
+            Op::SetWait(wait) => return breaker.set_wait(wait).to_string(),
             Op::Reconfigure(config) => breaker.reconfigure(config).expect("a legal config"),
             Op::Advance(by) => {
                 self.clock.0.fetch_add(by.as_nanos() as u64, AcqRel);

@@ -20,6 +20,7 @@ mod half_open;
 mod lease;
 mod number;
 mod overdue;
+mod peers;
 mod pulse;
 mod reconfigure;
 mod resume;

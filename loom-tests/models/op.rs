@@ -4,8 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::cutout::{Config, Outcome, Rejected, Report, Settled};
+use crate::cutout::{Config, Counts, Outcome, Rejected, Report, Settled};
 use crate::show;
+
+/// What the windows of others held.
+pub(crate) const PEER: Counts = Counts {
+    samples: 3,
+    failures: 2,
+    timeouts: 1,
+    slow: 0,
+};
 
 /// One operation. Permits have numbers, to be settled where they are
 /// granted or by another thread.
@@ -19,6 +27,8 @@ pub(crate) enum Op {
     Disable,
     ObserveOnly,
     Resume,
+    TakeOver,
+    SetWait(Duration),
     Reconfigure(Config),
     Advance(Duration),
     Heartbeat,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cutout::model::{Model, ModelPermit};
 use crate::cutout::{Config, Rejected, Report, Settled};
-use crate::op::{Op, System};
+use crate::op::{Op, PEER, System};
 use crate::show;
 
 /// The model with the time that it is told.
@@ -49,6 +49,8 @@ impl System for Sequential {
             Op::Disable => model.disable("disable", now),
             Op::ObserveOnly => model.observe_only("observe_only", now),
             Op::Resume => return model.resume("resume", now).to_string(),
+            Op::TakeOver => return model.take_over(PEER, None, now).to_string(),
+            Op::SetWait(wait) => return model.set_wait(wait, now).to_string(),
             Op::Reconfigure(config) => model.reconfigure(config, now).expect("a legal config"),
             Op::Advance(by) => self.now += by.as_nanos() as u64,
             Op::Heartbeat => model.heartbeat(now),

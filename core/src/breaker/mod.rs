@@ -17,6 +17,7 @@ pub(crate) mod name;
 pub(crate) mod nested;
 mod operate;
 mod overdue;
+mod peers;
 pub(crate) mod permit;
 mod refusal;
 pub(crate) mod rejected;

@@ -7,8 +7,6 @@ use crate::breaker::token::{Dropped, Token};
 use crate::breaker::{Breaker, Match, Reading};
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::evidence::Moment;
-#[cfg(feature = "router")]
-use crate::contract::evidence::Threshold;
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::state::{Cause, State};
@@ -421,7 +419,7 @@ impl<C: Clock> Breaker<C> {
     }
 
     /// Moves the word to open; false if it has moved meanwhile.
-    fn open_by(
+    pub(super) fn open_by(
         &self,
         from: Word,
         matched: Match,
@@ -450,31 +448,6 @@ impl<C: Clock> Breaker<C> {
         self.engine.record_trip(to, record, matched.label);
         self.emit_match(from, to, matched, None, now);
         true
-    }
-
-    /// Opens a closed breaker whose upstream is so much worse than others that its share of failures has
-    /// reached this limit. False if it is not closed.
-    #[cfg(feature = "router")]
-    pub(crate) fn open_as_outlier(&self, limit: f64) -> bool {
-        let now = Reading::new(self);
-        loop {
-            let word = self.engine.word.load();
-            if word.state() != State::Closed {
-                return false;
-            }
-            let Some(counts) = self.engine.leave(word, || now.get()) else {
-                continue;
-            };
-            let matched = Match {
-                cause: Cause::Outlier,
-                counts,
-                threshold: Some(Threshold::ratio(limit)),
-                label: None,
-            };
-            if self.open_by(word, matched, 0, None, &now) {
-                return true;
-            }
-        }
     }
 
     /// A match of a rule of the config that goes with `word`, by the outcome that is settled.

@@ -96,11 +96,14 @@ pub enum Cause {
     Reconfigured,
     /// A router's comparison with other targets ([`Comparison`](crate::router::Comparison), feature `router`).
     Outlier,
+    /// Others before the same upstream have tripped, or set how long this one waits ([`Breaker::take_over`](crate::Breaker::take_over),
+    /// [`Breaker::set_wait`](crate::Breaker::set_wait)).
+    Peers,
 }
 
 impl Cause {
     /// All of them, in the order of their declaration.
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::ConsecutiveFailures,
         Self::Failures,
         Self::FailureRatio,
@@ -118,6 +121,7 @@ impl Cause {
         Self::Operator,
         Self::Reconfigured,
         Self::Outlier,
+        Self::Peers,
     ];
 
     /// The cause's name in configs, metrics and traces: `failure_ratio`.
@@ -140,6 +144,7 @@ impl Cause {
             Self::Operator => "operator",
             Self::Reconfigured => "reconfigured",
             Self::Outlier => "outlier",
+            Self::Peers => "peers",
         }
     }
 }
@@ -164,6 +169,7 @@ impl fmt::Display for Cause {
             Self::Operator => "operator action",
             Self::Reconfigured => "window reconfigured",
             Self::Outlier => "worse than its peers",
+            Self::Peers => "told by peers",
         })
     }
 }

@@ -533,6 +533,7 @@ pub(crate) const fn code_of(cause: Cause) -> u64 {
         Cause::Outlier => 10,
         Cause::FailureScore => 11,
         Cause::SlowScore => 12,
+        Cause::Peers => 13,
         // The others never open a breaker; a restored snapshot may claim one.
         Cause::Operator
         | Cause::ProbesPassed
@@ -558,6 +559,7 @@ pub(crate) fn cause_of(code: u64) -> Cause {
         10 => Cause::Outlier,
         11 => Cause::FailureScore,
         12 => Cause::SlowScore,
+        13 => Cause::Peers,
         cause => unreachable!("no transition writes cause {cause}"),
     }
 }

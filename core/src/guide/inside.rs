@@ -16,7 +16,7 @@
 //! | `wrap/` | what the adapters share: what a result says (`classify.rs`), how long a stream may take (`stream_limits.rs`) |
 //! | `model/` | the contract as a sequential program |
 //! | `record.rs` | calls written down, for a replay |
-//! | `breaker/` | what a user does with a breaker: `allow.rs`, `settle.rs`, `operate.rs` |
+//! | `breaker/` | what a user does with a breaker: `allow.rs`, `settle.rs`, `operate.rs`; what others have found: `peers.rs` |
 //! | `odds/` | how often a config opens by chance |
 //! | `engine/` | the shared memory, and the steps on it: no clock, no user code, nothing public |
 //! | `contract/` | plain values and pure decisions: no atomics |

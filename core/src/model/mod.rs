@@ -33,6 +33,7 @@ mod calls;
 mod deadline;
 mod operate;
 mod overdue;
+mod peers;
 mod pulse;
 mod read;
 mod window;

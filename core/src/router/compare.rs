@@ -6,9 +6,12 @@ use alloc::vec::Vec;
 use super::Router;
 use super::shed;
 use super::target::Member;
+use crate::breaker::Match;
 use crate::contract::clock::Clock;
 use crate::contract::error::ConfigError;
-use crate::contract::state::State;
+use crate::contract::evidence::Threshold;
+use crate::contract::outcome::Counts;
+use crate::contract::state::{Cause, State};
 
 /// When a target is so much worse than the others that it is taken out, though its own breaker bears
 /// with it.
@@ -179,11 +182,24 @@ impl<T, C: Clock> Router<T, C> {
             if share < limit {
                 break;
             }
-            if member.breaker().open_as_outlier(limit) {
+            if member
+                .breaker()
+                .open_if_closed(|counts| outlier(counts, limit))
+            {
                 out += 1;
                 taken.push(member.clone());
             }
         }
         Ok(taken)
+    }
+}
+
+/// Why a target is taken out: its share of failures has reached this limit.
+fn outlier(counts: Counts, limit: f64) -> Match {
+    Match {
+        cause: Cause::Outlier,
+        counts,
+        threshold: Some(Threshold::ratio(limit)),
+        label: None,
     }
 }

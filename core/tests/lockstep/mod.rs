@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cutout::model::{Model, ModelPermit};
 use cutout::{
-    Breaker, Clock, Config, ConfigError, Event, ManualClock, Outcome, Overdue, OwnedPermit,
-    Rejected, Report, Settled, Snapshot, Window,
+    Breaker, Clock, Config, ConfigError, Counts, Event, Label, ManualClock, Outcome, Overdue,
+    OwnedPermit, Rejected, Report, Settled, Snapshot, Window,
 };
 
 /// The reason given with every operator action.
@@ -16,6 +16,14 @@ pub(crate) const REASON: &str = "drill";
 
 /// What both draw their jitter from.
 const SEED: u64 = 7;
+
+/// What the windows of others held.
+const PEER: Counts = Counts {
+    samples: 20,
+    failures: 11,
+    timeouts: 1,
+    slow: 2,
+};
 
 /// How many transitions [`Breaker::log`] keeps.
 const LOG: usize = 64;
@@ -255,6 +263,23 @@ impl Lockstep {
         assert_eq!(self.breaker.resume(REASON), resumed, "resume");
         self.compare();
         resumed
+    }
+
+    /// Peers: others have tripped.
+    pub(crate) fn take_over(&mut self) -> bool {
+        let label = Some(Label::new("peer"));
+        let opened = self.model.take_over(PEER, label, self.now());
+        assert_eq!(self.breaker.take_over(PEER, label), opened, "take over");
+        self.compare();
+        opened
+    }
+
+    /// Peers: waits for so long.
+    pub(crate) fn set_wait(&mut self, wait: Duration) -> bool {
+        let set = self.model.set_wait(wait, self.now());
+        assert_eq!(self.breaker.set_wait(wait), set, "set wait");
+        self.compare();
+        set
     }
 
     /// Replaces the config, if it is legal.

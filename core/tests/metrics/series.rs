@@ -254,6 +254,7 @@ fn labels_are_the_names_that_serde_uses() {
         Cause::Operator,
         Cause::Reconfigured,
         Cause::Outlier,
+        Cause::Peers,
     ];
     for cause in causes {
         assert_eq!(written(cause), cause.label());

@@ -26,6 +26,7 @@
 //! | `s~3s`, `f@7s` | a call that took 3 s; a failure whose upstream asks for 7 s |
 //! | `+5s -5s wall+5s wall-5s` | move the clock, or the wall clock alone |
 //! | `force force=5s close disable observe resume` | operator actions |
+//! | `peers wait=5s` | others have tripped; others set how long it waits |
 //! | `C=3` | reconfigure |
 //! | `save restore` | take a snapshot; go on in a new breaker made from it |
 //! | `[ … ]*5` | five times over |
@@ -131,6 +132,9 @@ impl<'a> Replay<'a> {
             "resume" => {
                 lockstep.resume();
             }
+            "peers" => {
+                lockstep.take_over();
+            }
             "save" => self.saved = Some(lockstep.snapshot()),
             "restore" => {
                 let saved = self.saved.as_ref().expect("a saved snapshot");
@@ -159,6 +163,9 @@ impl<'a> Replay<'a> {
             }
             _ => match word.split_once('=') {
                 Some(("force", how_long)) => lockstep.force_open(Some(duration(how_long))),
+                Some(("wait", wait)) => {
+                    lockstep.set_wait(duration(wait));
+                }
                 Some((key, value)) => {
                     let mut config = self.config;
                     set(&mut config, key, value);

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, Evidence, ListenerSet, ManualClock, OpenWait, Scores,
-    Settled, SlowRule, Snapshot, State, Window,
+    Breaker, CallError, Cause, Clock, Config, Counts, Evidence, Label, ListenerSet, ManualClock,
+    OpenWait, Scores, Settled, SlowRule, Snapshot, State, Window,
 };
 
 use replay::replay;
@@ -36,6 +36,7 @@ mod half_open;
 mod listeners;
 mod operator;
 mod pauses;
+mod peers;
 mod reconfigure;
 mod restart;
 mod stale_outcomes;

@@ -220,7 +220,8 @@ fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
             | Cause::ProbeTimedOut
             | Cause::ProbeSlow
             | Cause::ProbesInconclusive
-            | Cause::Outlier => &[State::Open],
+            | Cause::Outlier
+            | Cause::Peers => &[State::Open],
             Cause::ProbesPassed => &[State::Closed],
             Cause::WaitElapsed | Cause::LeaseLost => &[State::HalfOpen],
             // Open and half-open: what was before is resumed.

@@ -278,6 +278,7 @@ names!(Cause {
     Operator = "operator",
     Reconfigured = "reconfigured",
     Outlier = "outlier",
+    Peers = "peers",
 });
 
 names!(Outcome {
