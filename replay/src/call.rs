@@ -16,6 +16,9 @@ pub struct Call {
     pub key: u32,
     /// What a breaker is told of it.
     pub outcome: Outcome,
+    /// What the log says of a call that failed or timed out: an index into
+    /// [`Reading::labels`](crate::input::Reading::labels). Zero says nothing.
+    pub label: u16,
     /// Whether one would rather not have made it: it failed, timed out, or took longer than one bears.
     /// The same for all configs, whatever their own rules say.
     pub bad: bool,

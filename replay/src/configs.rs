@@ -130,14 +130,18 @@ pub fn read(argument: &str) -> Result<Vec<Named>, Error> {
     parse(&name, &text)
 }
 
-/// The TOML of a config, to paste into a file: what is not as in [`Config::default`].
-pub fn toml(config: &Config) -> String {
+/// What of a config is not as in [`Config::default`].
+pub fn differing(config: &Config) -> toml::Table {
     let table = |config: &Config| toml::Table::try_from(config).unwrap_or_default();
     let (own, default) = (table(config), table(&Config::default()));
-    let differing: toml::Table = own
-        .into_iter()
+    own.into_iter()
         .filter(|(field, value)| default.get(field) != Some(value))
-        .collect();
+        .collect()
+}
+
+/// The TOML of a config, to paste into a file: what is not as in [`Config::default`].
+pub fn toml(config: &Config) -> String {
+    let differing = differing(config);
     if differing.is_empty() {
         return "# the default\n".to_owned();
     }

@@ -1,6 +1,6 @@
 //! A config's transitions held against the troubles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cutout::State;
 
@@ -45,38 +45,88 @@ pub fn judge(
     slack: u64,
     end: i64,
 ) -> Judgement {
+    let known = Known::new(troubles, slack);
     let mut judgement = Judgement::default();
     let mut lanes: BTreeMap<u32, Vec<&Transition>> = BTreeMap::new();
     for transition in transitions {
         lanes.entry(transition.key).or_default().push(transition);
     }
+    let mut periods: HashMap<&str, Vec<Period>> = HashMap::new();
     for (&key, lane) in &lanes {
         let name = keys.name(key);
-        let in_trouble = |at: i64| {
-            let near = |trouble: &&Trouble| {
-                trouble.start <= at && at <= trouble.end.saturating_add_unsigned(slack)
-            };
-            troubles
-                .iter()
-                .filter(near)
-                .any(|trouble| trouble.is_of(name))
-        };
+        let spans = known.of(name);
         for transition in lane {
-            judgement.trips += u64::from(transition.is_trip());
-            judgement.false_trips += u64::from(transition.is_trip() && !in_trouble(transition.at));
+            let is_trip = transition.is_trip();
+            judgement.trips += u64::from(is_trip);
+            judgement.false_trips += u64::from(is_trip && !within(&spans, transition.at));
             judgement.reopenings +=
                 u64::from(transition.from == State::HalfOpen && transition.to == State::Open);
         }
         for (state, from, to) in stretches(lane, end) {
             *judgement.states_ns.entry(state.label()).or_default() += from.abs_diff(to);
         }
+        periods.insert(name, self::periods(lane, end));
     }
     for trouble in troubles {
-        let answer = answer(trouble, &lanes, keys, slack, end);
+        let answer = answer(trouble, &periods, slack);
         judgement.missed += u64::from(answer.missed);
         judgement.troubles.push(answer);
     }
     judgement
+}
+
+/// The troubles by whose they are, each with the slack behind it.
+struct Known<'a> {
+    every: Vec<Span>,
+    of_all: Vec<Span>,
+    of_one: HashMap<&'a str, Vec<Span>>,
+}
+
+/// From when to when.
+type Span = (i64, i64);
+
+impl<'a> Known<'a> {
+    fn new(troubles: &'a [Trouble], slack: u64) -> Self {
+        let mut known = Self {
+            every: Vec::new(),
+            of_all: Vec::new(),
+            of_one: HashMap::new(),
+        };
+        for trouble in troubles {
+            let span = (trouble.start, trouble.end.saturating_add_unsigned(slack));
+            known.every.push(span);
+            match &trouble.key {
+                None => known.of_all.push(span),
+                Some(key) => known.of_one.entry(key).or_default().push(span),
+            }
+        }
+        known
+    }
+
+    /// Those of one key, in order and joined where they meet.
+    fn of(&self, key: &str) -> Vec<Span> {
+        let mut spans = match key {
+            "" => self.every.clone(),
+            key => {
+                let own = self.of_one.get(key).into_iter().flatten();
+                self.of_all.iter().chain(own).copied().collect()
+            }
+        };
+        spans.sort_unstable();
+        spans.dedup_by(|next, last| {
+            let meet = next.0 <= last.1;
+            if meet {
+                last.1 = last.1.max(next.1);
+            }
+            meet
+        });
+        spans
+    }
+}
+
+fn within(spans: &[Span], at: i64) -> bool {
+    let next = spans.partition_point(|(start, _)| *start <= at);
+    next.checked_sub(1).is_some_and(|last| at <= spans[last].1)
 }
 
 /// The times in which a breaker was other than closed: the state, from when, to when.
@@ -93,22 +143,15 @@ pub fn stretches(lane: &[&Transition], end: i64) -> Vec<(State, i64, i64)> {
     stretches
 }
 
-fn answer(
-    trouble: &Trouble,
-    lanes: &BTreeMap<u32, Vec<&Transition>>,
-    keys: &Keys,
-    slack: u64,
-    end: i64,
-) -> Answer {
+fn answer(trouble: &Trouble, periods: &HashMap<&str, Vec<Period>>, slack: u64) -> Answer {
     let last = trouble.end.saturating_add_unsigned(slack);
     let (mut trip, mut close, mut missed, mut never) = (None::<u64>, None::<u64>, true, false);
-    for (_, lane) in lanes
-        .iter()
-        .filter(|(key, _)| trouble.is_of(keys.name(**key)))
-    {
-        let near = |period: &&Period| period.end >= trouble.start && period.start <= last;
-        let periods = periods(lane, end);
-        for period in periods.iter().filter(near) {
+    let mut look = |own: &Vec<Period>| {
+        let first = own.partition_point(|period| period.end < trouble.start);
+        let near = own[first..]
+            .iter()
+            .take_while(|period| period.start <= last);
+        for period in near.clone() {
             missed = false;
             let delay = period
                 .start
@@ -118,15 +161,19 @@ fn answer(
             trip = Some(trip.map_or(delay, |trip| trip.min(delay)));
         }
         // The one in which the trouble's end falls, or the first after it.
-        if let Some(period) = periods
-            .iter()
-            .filter(near)
-            .find(|period| period.end >= trouble.end)
-        {
+        if let Some(period) = near.clone().find(|period| period.end >= trouble.end) {
             let delay = period.end.abs_diff(trouble.end);
             close = Some(close.map_or(delay, |close| close.max(delay)));
             never |= !period.closed;
         }
+    };
+    match &trouble.key {
+        None => periods.values().for_each(look),
+        // One breaker for all has no name.
+        Some(key) => [key.as_str(), ""]
+            .iter()
+            .filter_map(|name| periods.get(name))
+            .for_each(&mut look),
     }
     Answer {
         trip_delay_ns: trip,

@@ -99,6 +99,8 @@ struct Score {
     since: i64,
     last_bad: i64,
     is_trouble: bool,
+    /// The last trouble of the key, among those that were found, and one.
+    found: usize,
 }
 
 impl Finder {
@@ -157,7 +159,11 @@ impl Finder {
         } else if score.value > 0.0 {
             score.value -= Self::DOWN;
             if score.value <= 0.0 {
-                let over = std::mem::take(score);
+                let over = *score;
+                *score = Score {
+                    found: over.found,
+                    ..Score::default()
+                };
                 if over.is_trouble {
                     self.found(key, over);
                 }
@@ -166,10 +172,13 @@ impl Finder {
     }
 
     fn found(&mut self, key: u32, over: Score) {
-        let last = self.found.iter_mut().rev().find(|(of, ..)| *of == key);
-        match last {
+        let last = over.found.checked_sub(1);
+        match last.map(|last| &mut self.found[last]) {
             Some((_, _, end)) if over.since - *end < Self::ONE => *end = over.last_bad,
-            _ => self.found.push((key, over.since, over.last_bad)),
+            _ => {
+                self.found.push((key, over.since, over.last_bad));
+                self.scores[key as usize].found = self.found.len();
+            }
         }
     }
 

@@ -126,7 +126,7 @@ prop_compose! {
                 _ => Success,
             };
             let bad = matches!(outcome, Failure | Timeout) || took >= 800;
-            all.push(Call { start, took: took * MS as u64, key, outcome, bad });
+            all.push(Call { start, took: took * MS as u64, key, outcome, label: 0, bad });
         }
         all
     }

@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use clap::Parser;
-use cutout_replay::input::{Input, Options, Progress, Reading, Source};
+use cutout_replay::input::{Input, Options, Progress, Source};
 use cutout_replay::report::{Kept, Report, Run, html, terminal};
 use cutout_replay::search::{self, Search};
 use cutout_replay::{Call, Error, Keys, demo};
@@ -52,6 +52,7 @@ pub(crate) fn run() -> Result<(), Error> {
             };
             let advice = Search {
                 calls: &calls,
+                of: report.reading.calls,
                 keys: &keys,
                 troubles: &report.found_troubles(),
                 slack: report.slack_ns,
@@ -80,7 +81,7 @@ fn replay_demo(args: &Args) -> Result<(Report, Option<Log>), Error> {
     for part in calls.chunks(BATCH) {
         run.feed(part);
     }
-    let reading = Reading::of_calls(&calls);
+    let reading = demo::reading(&calls);
     let report = run.finish(reading, &keys, &demo::slow());
     Ok((report, Some((calls, keys))))
 }
@@ -104,7 +105,8 @@ fn replay_logs(args: &Args, stop: &AtomicBool) -> Result<(Report, Option<Log>), 
         slack: args.slack.as_nanos() as u64,
     };
     let mut run = Run::new(args.configs_or_presets()?, kept, orders, resolution)?;
-    let mut all = args.search.then(Vec::new);
+    // All of its room at once: to grow would take it twice. What is not filled takes no memory.
+    let mut all = args.search.then(|| Vec::with_capacity(search::MOST_CALLS));
     let shown = progress::show(progress);
     // One thread reads while the others replay.
     let (to, from) = sync_channel::<Vec<Call>>(4);

@@ -50,6 +50,11 @@ impl DemoCall {
             took,
             key,
             outcome,
+            label: match (outcome, self.status) {
+                (Outcome::Success, _) => 0,
+                (_, Some(_)) => 1,
+                (_, None) => 2,
+            },
             bad: outcome != Outcome::Success || slow.is_slow(UPSTREAM, took),
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::configs::{Named, parse, presets};
+use crate::input::Reading;
 use crate::trouble::Trouble;
 use crate::{Error, Keys, Slow};
 
@@ -24,6 +25,16 @@ pub fn calls() -> (Vec<Call>, Keys) {
     let key = keys.number("");
     let slow = slow();
     (Day::new().map(|call| call.call(&slow, key)).collect(), keys)
+}
+
+/// What is read of the day, as of a log.
+pub fn reading(calls: &[Call]) -> Reading {
+    let mut reading = Reading::of_calls(calls);
+    // In the order in which the day has them first.
+    for label in ["", "503", "timeout"] {
+        reading.labels.number(label);
+    }
+    reading
 }
 
 /// What is bad in the demo.

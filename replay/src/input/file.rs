@@ -1,5 +1,6 @@
 //! One file: from lines to calls in order.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::format::{How, Name, detect};
@@ -12,6 +13,7 @@ use cutout::Outcome;
 
 use crate::Error;
 use crate::call::{Call, Keys};
+use crate::verdict::Status;
 
 /// What all files count into.
 pub(super) struct Counts<'c> {
@@ -53,6 +55,7 @@ impl File {
         source: &Source,
         options: &Options,
         progress: &Progress,
+        most_waiting: usize,
     ) -> Result<Self, Error> {
         let name = source.name();
         let wrong = |message: String| Error::Input {
@@ -134,7 +137,7 @@ impl File {
             first: starts.first().copied().unwrap_or(i64::MIN).min(first),
             resolution,
             intake: Intake {
-                sorter: Sorter::new(within),
+                sorter: Sorter::new(within, most_waiting),
                 within,
                 newest: first,
                 far: None,
@@ -272,6 +275,11 @@ impl Intake {
             outcome = Outcome::Timeout;
         }
         let failed = matches!(outcome, Outcome::Failure | Outcome::Timeout);
+        let label = if failed {
+            counts.reading.label(&said(row))
+        } else {
+            0
+        };
         self.places += 1;
         let item = Item {
             call: Call {
@@ -279,6 +287,7 @@ impl Intake {
                 took,
                 key,
                 outcome,
+                label,
                 bad: failed || slow,
             },
             without_duration: row.took.is_none(),
@@ -319,6 +328,16 @@ fn start(row: &Row<'_>) -> i64 {
     match row.time {
         Time::Start(start) => start,
         Time::End(end) => end.saturating_sub(row.took.unwrap_or(0).max(0)),
+    }
+}
+
+/// What the line says of a failure, in a word.
+fn said<'a>(row: &Row<'a>) -> Cow<'a, str> {
+    match row.status {
+        _ if !row.said.is_empty() => row.said.into(),
+        Status::Code(code) => code.to_string().into(),
+        Status::Word(word) => word.into(),
+        Status::Known(_) => "".into(),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::call::{Call, Keys};
 
 use self::file::{Counts, File, gcd};
 use self::pairs::Pairs;
-use self::sort::Item;
+use self::sort::{Item, Sorter};
 
 pub use format::{Map, Name as FormatName};
 pub use options::{By, Options};
@@ -56,8 +56,9 @@ impl Input {
             options,
         };
         let mut resolution = 0;
+        let most_waiting = (Sorter::MOST / sources.len().max(1)).max(1);
         for source in sources {
-            let file = File::open(source, &input.options, progress)?;
+            let file = File::open(source, &input.options, progress, most_waiting)?;
             resolution = gcd(resolution, file.resolution);
             input.reading.inputs.push(InputRead {
                 name: source.name(),

@@ -1,11 +1,12 @@
 //! What was read, and what was not.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::format::Name;
-use crate::call::Call;
+use crate::call::{Call, Keys};
 
 /// What was read of the inputs, and what was not: each line and each call is in one of the counts.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -21,6 +22,9 @@ pub struct Reading {
     /// The first three of them: where, why, and the line without its query strings. Not in the report.
     #[serde(skip)]
     pub examples: Vec<String>,
+    /// What the log said of calls that failed or timed out, by number; the first says nothing.
+    #[serde(skip)]
+    pub labels: Keys,
     /// Calls that the replay got.
     pub calls: u64,
     /// Those of them whose duration the log does not say.
@@ -69,6 +73,30 @@ impl Reading {
                 self.skipped.insert(why.to_owned(), 1);
             }
         }
+    }
+
+    /// The number of what a line says of a failure, short and without what may be secret.
+    ///
+    /// There are as many as there are statuses and words for them; of more than that only the first are kept.
+    pub(super) fn label(&mut self, said: &str) -> u16 {
+        const MOST: usize = 1_000;
+        const LONGEST: usize = 60;
+        if self.labels.is_empty() {
+            self.labels.number("");
+        }
+        let said = if said.contains(['?', '@']) {
+            Cow::Owned(shown(said.as_bytes()))
+        } else {
+            Cow::Borrowed(said.trim())
+        };
+        let end = said.char_indices().nth(LONGEST);
+        let said = &said[..end.map_or(said.len(), |(end, _)| end)];
+        let number = match self.labels.find(said) {
+            None if self.labels.len() >= MOST => 0,
+            None => self.labels.number(said),
+            Some(number) => number,
+        };
+        u16::try_from(number).unwrap_or(0)
     }
 
     /// Of calls that were not read, but made.

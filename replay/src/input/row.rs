@@ -27,6 +27,8 @@ pub(crate) struct Row<'a> {
     /// Nanoseconds; negative ones are refused further on.
     pub(crate) took: Option<i64>,
     pub(crate) status: Status<'a>,
+    /// What the line says of a failure where the status does not: a flag, the class of an error.
+    pub(crate) said: &'a str,
     pub(crate) upstream: &'a str,
     pub(crate) host: &'a str,
     pub(crate) path: &'a str,
@@ -40,11 +42,17 @@ impl<'a> Row<'a> {
             time,
             took,
             status,
+            said: "",
             upstream: "",
             host: "",
             path: "",
             side: None,
         }
+    }
+
+    pub(crate) fn said(mut self, said: &'a str) -> Self {
+        self.said = said;
+        self
     }
 
     pub(crate) fn upstream(mut self, upstream: &'a str) -> Self {

@@ -47,17 +47,20 @@ impl Eq for Item {}
 pub(super) struct Sorter {
     waiting: BinaryHeap<Reverse<Item>>,
     within: i64,
+    /// How many wait at most. The earliest is given on when there are more.
+    most: usize,
     newest: i64,
 }
 
 impl Sorter {
-    /// How many wait at most: some 80 MB. The earliest is given on when there are more.
-    const MOST: usize = 1_000_000;
+    /// How many wait at most in the sorters of all files: some 60 MB.
+    pub(super) const MOST: usize = 1_000_000;
 
-    pub(super) fn new(within: i64) -> Self {
+    pub(super) fn new(within: i64, most: usize) -> Self {
         Self {
             waiting: BinaryHeap::new(),
             within,
+            most,
             newest: i64::MIN,
         }
     }
@@ -72,7 +75,7 @@ impl Sorter {
         let start = self.waiting.peek()?.0.call.start;
         let sure = all
             || start <= self.newest.saturating_sub(self.within)
-            || self.waiting.len() >= Self::MOST;
+            || self.waiting.len() >= self.most;
         sure.then_some(start)
     }
 

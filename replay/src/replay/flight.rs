@@ -2,41 +2,37 @@
 
 use std::cmp::Ordering;
 
-use cutout::{ManualClock, Outcome, OwnedPermit};
+use cutout::{ManualClock, OwnedPermit};
+
+use super::told;
+use crate::call::Call;
 
 /// Of two that end at once, the one that was admitted first goes first.
 pub(super) struct Flight {
-    end: i64,
     count: u64,
-    outcome: Outcome,
+    call: Call,
     permit: OwnedPermit<ManualClock>,
 }
 
 impl Flight {
-    pub(super) const fn new(
-        end: i64,
-        count: u64,
-        outcome: Outcome,
-        permit: OwnedPermit<ManualClock>,
-    ) -> Self {
+    pub(super) const fn new(count: u64, call: Call, permit: OwnedPermit<ManualClock>) -> Self {
         Self {
-            end,
             count,
-            outcome,
+            call,
             permit,
         }
     }
 
-    pub(super) const fn end(&self) -> i64 {
-        self.end
+    pub(super) fn end(&self) -> i64 {
+        self.call.end()
     }
 
     pub(super) fn settle(self) {
-        self.permit.done(self.outcome);
+        self.permit.done(told(&self.call));
     }
 
-    const fn order(&self) -> (i64, u64) {
-        (self.end, self.count)
+    fn order(&self) -> (i64, u64) {
+        (self.end(), self.count)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Calls of a log before the real breaker, on a clock that follows the log.
 
 mod flight;
+mod heard;
 mod order;
 
 use std::cmp::Reverse;
@@ -8,11 +9,13 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cutout::{Breaker, Cause, Config, ConfigError, Counts, Event, ManualClock, State};
+use cutout::{Breaker, Config, ConfigError, Event, Label, ManualClock, Report};
 
 use self::flight::Flight;
+use self::heard::Heard;
 use crate::call::Call;
 
+pub use heard::{Evidence, Replayed, Transition};
 pub use order::Order;
 
 type Lane = Arc<Breaker<ManualClock>>;
@@ -33,7 +36,7 @@ pub struct Replay {
     origin: Option<i64>,
     lanes: Vec<Option<Lane>>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    transitions: Arc<Mutex<Vec<Transition>>>,
+    heard: Arc<Mutex<Heard>>,
     sums: Vec<Sums>,
     order: Order,
     count: u64,
@@ -82,27 +85,12 @@ impl Sums {
     }
 }
 
-/// A transition of one breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// When, in nanoseconds since the epoch.
-    pub at: i64,
-    /// Whose breaker.
-    pub key: u32,
-    /// The state before.
-    pub from: State,
-    /// The state after.
-    pub to: State,
-    /// What made it.
-    pub cause: Cause,
-    /// What the window held.
-    pub counts: Counts,
-}
-
-impl Transition {
-    /// Whether a closed breaker opened.
-    pub fn is_trip(&self) -> bool {
-        self.from == State::Closed && self.to == State::Open
+/// What a breaker is told when a call ends. Its label is the number of what the log said.
+fn told(call: &Call) -> Report {
+    let report = Report::from(call.outcome);
+    match call.label {
+        0 => report,
+        label => report.label(Label::of(label)),
     }
 }
 
@@ -122,7 +110,7 @@ impl Replay {
             origin: None,
             lanes: Vec::new(),
             in_flight: BinaryHeap::new(),
-            transitions: Arc::default(),
+            heard: Arc::default(),
             sums: Vec::new(),
             order,
             count: 0,
@@ -151,14 +139,8 @@ impl Replay {
             self.call(&call);
         }
         self.settle(i64::MAX);
-        let mut transitions = self
-            .transitions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Replayed {
-            sums: self.sums,
-            transitions: std::mem::take(&mut *transitions),
-        }
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *heard).replayed(self.sums)
     }
 
     fn call(&mut self, call: &Call) {
@@ -177,12 +159,12 @@ impl Replay {
         };
         let made = if call.took == 0 {
             // Begins and ends at once, before any other.
-            lane.allow().map(|permit| permit.done(call.outcome)).is_ok()
+            lane.allow().map(|permit| permit.done(told(call))).is_ok()
         } else {
             lane.allow_owned()
                 .map(|permit| {
                     self.count += 1;
-                    let flight = Flight::new(call.end(), self.count, call.outcome, permit);
+                    let flight = Flight::new(self.count, *call, permit);
                     self.in_flight.push(Reverse(flight));
                 })
                 .is_ok()
@@ -209,22 +191,13 @@ impl Replay {
     }
 
     fn lane(&self, key: u32, now: i64) -> Lane {
-        let transitions = self.transitions.clone();
+        let heard = self.heard.clone();
         let breaker = Breaker::builder()
             .config(self.config)
             .jitter_seed(u64::from(key))
             .listener(move |event: &Event| {
-                let at = i64::try_from(event.at.as_nanos()).unwrap_or(i64::MAX);
-                let transition = Transition {
-                    at: now.saturating_add(at),
-                    key,
-                    from: event.from,
-                    to: event.to,
-                    cause: event.cause,
-                    counts: event.counts,
-                };
-                let mut all = transitions.lock().unwrap_or_else(PoisonError::into_inner);
-                all.push(transition);
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                heard.hear(event, now, key);
             })
             .clock(self.clock.clone())
             .build();
@@ -241,25 +214,5 @@ impl std::fmt::Debug for Replay {
             .field("config", &self.config)
             .field("in_flight", &self.in_flight.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// What came of a replay.
-#[derive(Clone, Debug, Default)]
-pub struct Replayed {
-    /// What became of the calls of each key.
-    pub sums: Vec<Sums>,
-    /// All transitions, in the order in which they happened.
-    pub transitions: Vec<Transition>,
-}
-
-impl Replayed {
-    /// What became of all calls.
-    pub fn total(&self) -> Sums {
-        let mut total = Sums::default();
-        for sums in &self.sums {
-            total.add(sums);
-        }
-        total
     }
 }

@@ -112,6 +112,7 @@ mod tests {
                 took: index.unsigned_abs(),
                 key: 0,
                 outcome: cutout::Outcome::Success,
+                label: 0,
                 bad: false,
             });
         }

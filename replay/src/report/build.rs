@@ -9,7 +9,7 @@ use crate::call::{Call, Keys};
 use crate::configs::{self, Named};
 use crate::input::Reading;
 use crate::judge::{Judgement, judge, stretches};
-use crate::replay::{Order, Replay, Replayed, Transition};
+use crate::replay::{Evidence, Order, Replay, Replayed, Transition};
 use crate::timeline::Timeline;
 use crate::trouble::{Finder, Trouble};
 use crate::{Error, Slow};
@@ -38,7 +38,6 @@ pub struct Kept {
 }
 
 impl Run {
-    const TRIPS: usize = 1_000;
     const STRETCHES: usize = 10_000;
 
     /// Makes ready: `orders` of 1 is the order as written alone; the others are drawn within stamps of `resolution`.
@@ -113,6 +112,7 @@ impl Run {
         let context = Context {
             troubles: &troubles,
             keys,
+            labels: &reading.labels,
             slack: self.slack,
             end,
         };
@@ -161,6 +161,7 @@ impl TroubleRow {
 struct Context<'a> {
     troubles: &'a [Trouble],
     keys: &'a Keys,
+    labels: &'a Keys,
     slack: u64,
     end: i64,
 }
@@ -203,6 +204,7 @@ impl Context<'_> {
             keys: keys
                 .map(|(key, sums)| (self.keys.name(key).to_owned(), *sums))
                 .collect(),
+            judged_until_ns: written.kept_until,
             trip_list: self.trips(written),
             stretches: self.stretches(written),
         }
@@ -213,10 +215,15 @@ impl Context<'_> {
             .transitions
             .iter()
             .filter(|transition| transition.is_trip());
-        trips.take(Run::TRIPS).map(|trip| self.trip(trip)).collect()
+        trips
+            .zip(&of.evidence)
+            .map(|(trip, evidence)| self.trip(trip, evidence))
+            .collect()
     }
 
-    fn trip(&self, trip: &Transition) -> Trip {
+    fn trip(&self, trip: &Transition, evidence: &Evidence) -> Trip {
+        let counts = evidence.counts;
+        let label = self.labels.name(u32::from(evidence.label));
         let key = self.keys.name(trip.key);
         let own = self.troubles.iter().find(|trouble| {
             let last = trouble.end.saturating_add_unsigned(self.slack);
@@ -227,10 +234,12 @@ impl Context<'_> {
             key: key.to_owned(),
             cause: trip.cause.label(),
             why: trip.cause.to_string(),
-            samples: trip.counts.samples,
-            failures: trip.counts.failures,
-            timeouts: trip.counts.timeouts,
-            slow: trip.counts.slow,
+            samples: counts.samples,
+            failures: counts.failures,
+            timeouts: counts.timeouts,
+            slow: counts.slow,
+            threshold: evidence.threshold,
+            label: Some(label.to_owned()).filter(|label| !label.is_empty()),
             trouble: own.map(|trouble| trouble.name.clone()),
         }
     }

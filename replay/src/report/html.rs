@@ -156,6 +156,11 @@ fn config_row(row: &ConfigRow) -> Markup {
 
 fn explained(report: &Report) -> Markup {
     html! {
+        @for row in &report.configs {
+            @if let Some(until) = row.judged_until_ns {
+                p.warn { (row.name) " changed its state too often to be looked at to the end: its trips, its times and its answers are those before " (time(until)) "." }
+            }
+        }
         p.soft {
             "Each call is in exactly one of made well, made bad, spared (refused, and it was bad) and lost (refused, and it was well). "
             "Saved is how long callers waited for the calls that were spared. "
@@ -218,16 +223,17 @@ fn troubles(report: &Report) -> Markup {
 }
 
 fn trips(report: &Report) -> Markup {
+    let keyed = report.keys.len() > 1;
     html! {
         @for row in &report.configs {
             details open[row.trip_list.len() <= 12] {
                 summary { (row.name) ": " (grouped(row.trips.value)) " trips" }
                 @if !row.trip_list.is_empty() {
                     div.scroll { table {
-                        thead { tr { th { "when" } th { "whose" } th { "why" } th.n { "outcomes" } th.n { "failed" } th.n { "timed out" } th.n { "slow" } th { "trouble" } } }
+                        thead { tr { th { "when" } @if keyed { th { "whose" } } th { "why" } th { "evidence" } th { "last failure" } th { "trouble" } } }
                         tbody { @for trip in row.trip_list.iter().take(200) { tr {
-                            td { (time(trip.at_ns)) } td { (trip.key) } td { (trip.why) }
-                            td.n { (trip.samples) } td.n { (trip.failures) } td.n { (trip.timeouts) } td.n { (trip.slow) }
+                            td { (time(trip.at_ns)) } @if keyed { td { (trip.key) } } td { (trip.why) }
+                            td { (trip.evidence()) } td { (trip.label.as_deref().unwrap_or("")) }
                             td { (trip.trouble.as_deref().unwrap_or("none: a false trip")) }
                         } } }
                     } }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cutout::Threshold;
 use serde::Serialize;
 
 use crate::input::Reading;
@@ -107,6 +108,9 @@ pub struct ConfigRow {
     pub troubles: Vec<Answer>,
     /// What became of the calls of each key.
     pub keys: BTreeMap<String, Sums>,
+    /// From when on the breakers were no longer looked at, because they had changed their states too often; trips,
+    /// states and answers are those before. Made, spared and lost count all calls.
+    pub judged_until_ns: Option<i64>,
     /// Each trip with its evidence, the first thousand.
     pub trip_list: Vec<Trip>,
     /// The times in which breakers were other than closed, the first ten thousand.
@@ -132,6 +136,10 @@ pub struct Trip {
     pub timeouts: u32,
     /// Slow calls among them.
     pub slow: u32,
+    /// What the rule asked for.
+    pub threshold: Option<Threshold>,
+    /// What the log says of the call that opened it; `None` if it was well, or had not come back.
+    pub label: Option<String>,
     /// The trouble that it belongs to; `None`: it is a false one.
     pub trouble: Option<String>,
 }
@@ -159,6 +167,35 @@ impl Report {
             end: row.end_ns,
         };
         self.troubles.iter().map(trouble).collect()
+    }
+}
+
+impl Trip {
+    /// What the window held against what the rule asked for: `6 of 10 failed, 2 by timeout; asked: a share of 0.5`.
+    pub(super) fn evidence(&self) -> String {
+        let Self {
+            samples,
+            failures,
+            timeouts,
+            slow,
+            ..
+        } = self;
+        let mut text = String::new();
+        // A window of scores holds no outcomes.
+        if *samples > 0 {
+            text = format!("{failures} of {samples} failed");
+            if *timeouts > 0 {
+                text.push_str(&format!(", {timeouts} by timeout"));
+            }
+            if *slow > 0 {
+                text.push_str(&format!(", {slow} slow"));
+            }
+        }
+        if let Some(threshold) = self.threshold {
+            let part = if text.is_empty() { "" } else { "; " };
+            text.push_str(&format!("{part}asked: {threshold}"));
+        }
+        text
     }
 }
 

@@ -142,7 +142,59 @@ pub fn tables(report: &Report) -> String {
         }
         let _ = writeln!(text, "{table}");
     }
+    text.push_str(&trips(report));
+    for row in &report.configs {
+        if let Some(until) = row.judged_until_ns {
+            let _ = writeln!(
+                text,
+                "{} CHANGED ITS STATE TOO OFTEN: its trips, its time open and its answers are those before {}",
+                row.name,
+                time(until)
+            );
+        }
+    }
     text
+}
+
+/// The first trips of each config, with their evidence.
+fn trips(report: &Report) -> String {
+    const OF_ONE: usize = 8;
+    if report.configs.iter().all(|row| row.trip_list.is_empty()) {
+        return String::new();
+    }
+    let mut table = bare();
+    table.set_header([
+        "config",
+        "trip at",
+        "of",
+        "why",
+        "evidence",
+        "last failure",
+        "trouble",
+    ]);
+    for row in &report.configs {
+        for trip in row.trip_list.iter().take(OF_ONE) {
+            table.add_row([
+                row.name.clone(),
+                time(trip.at_ns),
+                match trip.key.as_str() {
+                    "" => "all".to_owned(),
+                    key => key.to_owned(),
+                },
+                trip.why.clone(),
+                trip.evidence(),
+                trip.label.clone().unwrap_or_default(),
+                trip.trouble
+                    .clone()
+                    .unwrap_or_else(|| "none: false".to_owned()),
+            ]);
+        }
+        let more = row.trips.value.saturating_sub(OF_ONE as u64);
+        if more > 0 {
+            table.add_row([row.name.clone(), format!("{} more", grouped(more))]);
+        }
+    }
+    format!("{table}\n")
 }
 
 /// What a config did about a trouble: when it opened, when it closed.

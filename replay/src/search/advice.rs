@@ -23,6 +23,8 @@ pub struct Advice {
     pub chosen: Option<usize>,
     /// Its TOML.
     pub toml: String,
+    /// The same as a value, as `PATCH /admin/config` of `cutout-gateway` takes it for a provider's `breaker`.
+    pub config: toml::Table,
     /// How often it opens for nothing.
     pub false_trips: Option<FalseTrips>,
     /// The reasons in words, and how sure they are.

@@ -1,9 +1,10 @@
 //! The configs that are tried.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::configs::{Named, parse, presets};
+use cutout::{Config, Cusum, OpenWait, Overdue, Score, SlowRule, Window};
+
+use crate::configs::{Named, presets};
 
 /// What of a log the candidates are made by.
 #[derive(Clone, Copy, Debug)]
@@ -14,120 +15,151 @@ pub(super) struct Log {
     pub(super) slow: Option<Duration>,
 }
 
-/// The open waits: short at first and growing, and the default's.
-const WAITS: [(&str, &str); 2] = [
-    (
-        "5 to 60 s open",
-        r#"{ base = "5s", factor = 2.0, max = "60s" }"#,
-    ),
-    ("30 s open", r#""30s""#),
-];
-
-/// Presets, grids of ratios over counts and times, runs, slow calls, and scores by the log's own quiet rate.
+/// Presets; and each rule with each open wait: short at first and growing, and the default's.
 pub(super) fn candidates(log: Log) -> Vec<Named> {
+    let second = Duration::from_secs(1);
+    let waits = [
+        (
+            "5 to 60 s open",
+            OpenWait::exponential(5 * second, 2.0, 60 * second),
+        ),
+        ("30 s open", OpenWait::fixed(30 * second)),
+    ];
     let mut all = presets();
-    let mut add = |name: String, text: String| {
-        // What this core does not read, or refuses, is none of its configs.
-        if let Ok(configs) = parse(&name, &text) {
-            all.extend(configs);
-        }
-    };
-    for (wait, open_wait) in WAITS {
-        let end = format!("open_wait = {open_wait}\n");
-        for (window, size, least) in windows() {
-            for min_calls in least {
-                for percent in [10, 20, 30, 50, 70] {
-                    let ratio = f64::from(percent) / 100.0;
-                    let name = format!("{percent} % of {size}, {min_calls} at least, {wait}");
-                    add(
-                        name,
-                        format!(
-                            "window = {window}\nmin_calls = {min_calls}\nfailure_ratio = {ratio}\n{end}"
-                        ),
-                    );
-                }
+    let mut rules = ratios();
+    rules.extend(runs());
+    rules.extend(log.slow.map(slow_ratios).into_iter().flatten());
+    rules.extend(scores(log));
+    for (wait, open_wait) in waits {
+        all.extend(rules.iter().map(|named| Named {
+            name: format!("{}, {wait}", named.name),
+            config: named.config.with(|config| config.open_wait = open_wait),
+        }));
+    }
+    all
+}
+
+fn named(name: String, change: impl FnOnce(&mut Config)) -> Named {
+    Named {
+        name,
+        config: Config::default().with(change),
+    }
+}
+
+/// Shares of failures, over counts and over times.
+fn ratios() -> Vec<Named> {
+    let counts = [20, 50, 100, 200].map(|count| {
+        let least = [10, (count / 2).max(20)];
+        (Window::count(count), format!("the last {count}"), least)
+    });
+    let times = [10, 30, 60].map(|seconds| {
+        let window = Window::time(Duration::from_secs(seconds), Window::BUCKETS);
+        (window, format!("the last {seconds} s"), [10, 20])
+    });
+    let mut all = Vec::new();
+    for (window, size, least) in counts.into_iter().chain(times) {
+        for min_calls in least {
+            for percent in [10, 20, 30, 50, 70] {
+                let name = format!("{percent} % of {size}, {min_calls} at least");
+                all.push(named(name, |config| {
+                    config.window = window;
+                    config.min_calls = Some(min_calls);
+                    config.failure_ratio = Some(f64::from(percent) / 100.0);
+                }));
             }
-        }
-        for run in [3, 5, 8, 12, 20] {
-            let text = format!(
-                "window = {{ count = 20 }}\nfailure_ratio = \"none\"\nconsecutive_failures = {run}\n{end}"
-            );
-            add(format!("{run} in a row, {wait}"), text);
-        }
-        if let Some(limit) = log.slow {
-            for seconds in [10, 30] {
-                for min_calls in [10, 20] {
-                    for percent in [20, 30, 50] {
-                        let name = format!(
-                            "{percent} % failed or slow in {seconds} s, {min_calls} at least, {wait}"
-                        );
-                        let mut text = format!(
-                            "window = {{ time = \"{seconds}s\" }}\nmin_calls = {min_calls}\n"
-                        );
-                        let (ratio, ms) = (f64::from(percent) / 100.0, limit.as_millis().max(1));
-                        let _ = writeln!(text, "failure_ratio = {ratio}\noverdue = \"slow\"");
-                        let _ = writeln!(
-                            text,
-                            "slow = {{ limit = \"{ms}ms\", ratio = {ratio} }}\n{end}"
-                        );
-                        add(name, text);
-                    }
-                }
-            }
-        }
-        for (name, window) in scores(log.quiet_rate) {
-            add(
-                format!("{name}, {wait}"),
-                format!("window = {window}\n{end}"),
-            );
         }
     }
     all
 }
 
-fn windows() -> Vec<(String, String, [u32; 2])> {
-    let mut windows = Vec::new();
-    for count in [20_u32, 50, 100, 200] {
-        let least = [10, (count / 2).max(20)];
-        windows.push((
-            format!("{{ count = {count} }}"),
-            format!("the last {count}"),
-            least,
-        ));
-    }
-    for seconds in [10, 30, 60] {
-        let window = format!("{{ time = \"{seconds}s\" }}");
-        windows.push((window, format!("the last {seconds} s"), [10, 20]));
-    }
-    windows
+/// Failures in a row.
+fn runs() -> Vec<Named> {
+    let run = |run| {
+        named(format!("{run} in a row"), |config| {
+            config.failure_ratio = None;
+            config.consecutive_failures = Some(run);
+        })
+    };
+    [3, 5, 8, 12, 20].map(run).into()
 }
 
-/// Scores that tell the quiet rate from a rate of 10 to 50 %: a bad call adds ln(p1 / p0), a well one takes
-/// ln((1 - p0) / (1 - p1)) off, to scale.
-fn scores(quiet: f64) -> Vec<(String, String)> {
-    let quiet = quiet.clamp(1e-4, 0.05);
-    let mut scores = Vec::new();
-    for ill in [0.1, 0.3, 0.5_f64] {
-        let up = (ill / quiet).ln();
-        let down = ((1.0 - quiet) / (1.0 - ill)).ln();
-        let (bad, good) = if up / down > 60.0 {
-            (60.0, 1.0)
-        } else {
-            (up / down * 4.0, 4.0)
-        };
-        let bad = bad.round().max(1.0);
-        for failures in [5.0, 8.0, 12.0, 16.0] {
-            let limit = (bad * failures).min(4_000.0);
+/// Shares of failures or slow calls, which count while they are in flight.
+fn slow_ratios(limit: Duration) -> Vec<Named> {
+    let mut all = Vec::new();
+    for seconds in [10, 30] {
+        for min_calls in [10, 20] {
+            for percent in [20, 30, 50] {
+                let ratio = f64::from(percent) / 100.0;
+                let name =
+                    format!("{percent} % failed or slow in {seconds} s, {min_calls} at least");
+                all.push(named(name, |config| {
+                    config.window = Window::time(Duration::from_secs(seconds), Window::BUCKETS);
+                    config.min_calls = Some(min_calls);
+                    config.failure_ratio = Some(ratio);
+                    config.slow = Some(SlowRule { limit, ratio });
+                    config.overdue = Some(Overdue::Slow);
+                }));
+            }
+        }
+    }
+    all
+}
+
+/// Scores that tell the quiet rate from one of 10 to 50 %, and reach their limit by chance once in so many calls.
+fn scores(log: Log) -> Vec<Named> {
+    let quiet = log.quiet_rate.clamp(1e-4, 0.05);
+    let mut all = Vec::new();
+    for ill in [0.1, 0.3, 0.5] {
+        for calls in [1e4, 1e6, 1e9, 1e12] {
+            // Those that no limit meets are none.
+            let Ok(score) = Score::for_rates(quiet, ill, calls) else {
+                continue;
+            };
             let name = format!(
-                "score for {:.0} % against {:.2} %, {failures} in a row",
+                "a score for {:.0} % against {:.2} %, once in {calls:.0e} calls by chance",
                 ill * 100.0,
                 quiet * 100.0
             );
-            let window = format!(
-                "{{ cusum = {{ failures = {{ bad = {bad}, good = {good}, limit = {limit} }} }} }}"
-            );
-            scores.push((name, window));
+            let failures = Cusum::of_failures(score);
+            if let Some(limit) = log.slow {
+                all.push(Named {
+                    name: format!("{name}, slow calls too"),
+                    config: Config::cusum(failures.and_slow(limit, score))
+                        .with(|config| config.overdue = Some(Overdue::Slow)),
+                });
+            }
+            all.push(Named {
+                name,
+                config: Config::cusum(failures),
+            });
         }
     }
-    scores
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_legal_and_scores_are_by_the_quiet_rate() {
+        let of = |quiet_rate, slow| candidates(Log { quiet_rate, slow });
+        let second = Some(Duration::from_secs(1));
+        for quiet_rate in [0.0, 0.001, 0.03, 0.9] {
+            for slow in [None, second] {
+                let all = of(quiet_rate, slow);
+                assert!(all.len() > 150, "{}", all.len());
+                for named in &all {
+                    assert!(named.config.validate().is_ok(), "{named:?}");
+                }
+            }
+        }
+        let score = Score::for_rates(0.001, 0.3, 1e9).unwrap();
+        let proposed = |quiet_rate| {
+            let all = of(quiet_rate, None);
+            let expected = Window::cusum(score);
+            all.iter().any(|named| named.config.window == expected)
+        };
+        assert!(proposed(0.001) && !proposed(0.03));
+    }
 }

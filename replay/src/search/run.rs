@@ -15,6 +15,18 @@ use crate::trouble::Trouble;
 impl Search<'_> {
     /// Tries a few hundred configs on the first part of the calls, and judges those that none beats on the rest.
     pub fn run(&self) -> Advice {
+        let last = self.calls.last().map_or(i64::MIN, |call| call.start);
+        let seen = self
+            .troubles
+            .partition_point(|trouble| trouble.start <= last);
+        let seen = Search {
+            troubles: &self.troubles[..seen],
+            ..*self
+        };
+        seen.advise()
+    }
+
+    fn advise(&self) -> Advice {
         let split = self.split();
         let at = self.calls.partition_point(|call| call.start < split);
         let (first, second) = self.calls.split_at(at);
@@ -53,6 +65,9 @@ impl Search<'_> {
             quiet_rate,
             points: numbers.iter().map(Numbers::point).collect(),
             toml: chosen.map_or(String::new(), |index| configs::toml(&front[index].config)),
+            config: chosen.map_or(toml::Table::new(), |index| {
+                configs::differing(&front[index].config)
+            }),
             false_trips: chosen.map(|index| bootstrap::false_trips(self, &front[index].config)),
             front,
             chosen,

@@ -9,6 +9,8 @@ use crate::trouble::Trouble;
 pub struct Search<'a> {
     /// The calls, in the order of their starts.
     pub calls: &'a [Call],
+    /// How many the log has: more, if these are its first.
+    pub of: u64,
     /// Their keys.
     pub keys: &'a Keys,
     /// The troubles, known or found.

@@ -17,6 +17,15 @@ pub(super) fn sentences(advice: &Advice, search: &Search<'_>) -> Vec<String> {
         advice.troubles.0,
         advice.troubles.1
     )];
+    let looked_at = search.calls.len() as u64;
+    if let (true, Some(last)) = (looked_at < search.of, search.calls.last()) {
+        sentences.push(format!(
+            "Of the log's {} calls the first {} were looked at, those before {}. For a later time give that part of the log alone.",
+            grouped(search.of),
+            grouped(looked_at),
+            time(last.start)
+        ));
+    }
     let bad_in_trouble = search
         .calls
         .iter()

@@ -258,13 +258,14 @@ impl<'a> Upstreams<'a> {
         let mut before = 0;
         for time in list(self.times) {
             let took = decimal(time, Unit::Seconds);
-            let status = match statuses.next().map(str::parse) {
-                Some(Ok(code)) => Status::Code(code),
-                Some(Err(_)) => Status::Known(Outcome::Failure),
-                None => Status::Code(status),
+            let (status, said) = match statuses.next().map(str::parse) {
+                Some(Ok(code)) => (Status::Code(code), ""),
+                Some(Err(_)) => (Status::Known(Outcome::Failure), "no answer"),
+                None => (Status::Code(status), ""),
             };
             emit(
                 row(Time::Start(start + before), took, status)
+                    .said(said)
                     .upstream(addresses.next().unwrap_or("")),
             );
             before += took.unwrap_or(0);

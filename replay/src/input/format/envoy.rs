@@ -50,6 +50,7 @@ impl Format for Envoy {
         }
         let [_, _, id, authority, address] = fields;
         let mut row = Row::new(Time::Start(start), Some(took), status(code, flags)?)
+            .said(flags.trim_matches('-'))
             .host(authority)
             .path(path_of(request))
             .upstream(host_of(address));

@@ -46,6 +46,7 @@ impl Format for Haproxy {
         let status = status(code, ended)?;
         emit(
             Row::new(Time::Start(start), Some(total), status)
+                .said(ended.get(..2).unwrap_or("").trim_matches('-'))
                 .upstream(server)
                 .path(path_of(request)),
         );

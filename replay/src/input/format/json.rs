@@ -119,7 +119,8 @@ fn gateway(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
             Some(outcome) => Status::Word(outcome),
             None => code(attempt.text("status"))?,
         };
-        let row = Row::new(Time::Start(start + begin), Some(end - begin), status);
+        let said = attempt.first(&["status", "error"]).unwrap_or_default();
+        let row = Row::new(Time::Start(start + begin), Some(end - begin), status).said(&said);
         emit(row.upstream(&target).host(provider(&target)).path(&route));
         begin = end;
     }
@@ -161,6 +162,7 @@ fn envoy_json(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
     };
     let status = envoy::status(&code, &flags)?;
     let mut row = Row::new(Time::Start(start), Some(took), status)
+        .said(flags.trim_matches('-'))
         .upstream(&upstream)
         .host(&authority)
         .path(bare_path(&path));
@@ -273,7 +275,11 @@ fn vegeta(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
     } else {
         host_of(&url)
     };
-    let row = Row::new(Time::Start(start), Some(took), status);
+    let said = match status {
+        Status::Known(_) => "no response",
+        _ => "",
+    };
+    let row = Row::new(Time::Start(start), Some(took), status).said(said);
     emit(
         row.upstream(upstream)
             .host(host_of(&url))
@@ -305,7 +311,9 @@ fn litellm(object: &Object<'_>, emit: Emit<'_>) -> Result<(), Why> {
     let upstream = object.first(&["model_id", "api_base"]).unwrap_or_default();
     let base = object.text("api_base").unwrap_or_default();
     let group = object.first(&["model_group", "model"]).unwrap_or_default();
-    let row = Row::new(Time::Start(start), Some(end - start), status);
+    let class = object.object("error_information").text("error_class");
+    let row = Row::new(Time::Start(start), Some(end - start), status)
+        .said(class.as_deref().unwrap_or(""));
     emit(row.upstream(&upstream).host(host_of(&base)).path(&group));
     Ok(())
 }

@@ -44,7 +44,8 @@ fn read(span: &Object<'_>, service: &str, emit: Emit<'_>) -> Result<(), Why> {
     let start = time("startTimeUnixNano").ok_or("a span without a start")?;
     let end = time("endTimeUnixNano").ok_or("a span without an end")?;
     let code = attribute(span, &["http.response.status_code", "http.status_code"]);
-    let status = match code.and_then(|code| code.parse().ok()) {
+    let code = code.and_then(|code| code.parse().ok());
+    let status = match code {
         Some(code) => Status::Code(code),
         None => match span.object("status").text("code").as_deref() {
             Some("2" | "STATUS_CODE_ERROR") => Status::Known(Outcome::Failure),
@@ -72,7 +73,9 @@ fn read(span: &Object<'_>, service: &str, emit: Emit<'_>) -> Result<(), Why> {
         Side::Callee => parent.or(own),
     };
     let name = span.text("name").unwrap_or_default();
+    let said = if code.is_none() { "error" } else { "" };
     let mut row = Row::new(Time::Start(start), Some(end - start), status)
+        .said(said)
         .upstream(peer.as_deref().unwrap_or(service))
         .host(service)
         .path(super::text::path_of(&name));

@@ -204,6 +204,7 @@ impl Csv {
         };
         emit(
             Row::new(Time::End(end), Some(took), status)
+                .said(self.cell("error_code"))
                 .upstream(host_of(upstream))
                 .host(host_of(url))
                 .path(bare_path(url)),
@@ -247,6 +248,7 @@ impl Csv {
         };
         emit(
             Row::new(Time::Start(start), Some(took), status)
+                .said(code)
                 .upstream(upstream)
                 .host(host_of(url))
                 .path(bare_path(url)),
