@@ -9,8 +9,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::clock::unix_millis;
 use crate::config::{Check, CheckKind, Scope};
+use crate::dialect::{Dialect, Endpoint};
 use crate::gateway::Gateway;
-use crate::providers::{Endpoint, Fleet, Target, Upstream};
+use crate::providers::{Fleet, Target, Upstream};
 use crate::proxy;
 use crate::store::ProbeResult;
 
@@ -108,13 +109,7 @@ async fn send(
     kind: CheckKind,
     permit: Option<cutout::OwnedPermit>,
 ) -> ProbeResult {
-    let (endpoint, body) = match kind {
-        CheckKind::Chat => (
-            Endpoint::Chat,
-            r#"{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}"#,
-        ),
-        CheckKind::Embeddings => (Endpoint::Embeddings, r#"{"model":"","input":"ping"}"#),
-    };
+    let (endpoint, body) = question(target.provider.settings.dialect, kind);
     let at_ms = unix_millis();
     let since = Instant::now();
     let answer = proxy::once(gateway, target, endpoint, body).await;
@@ -136,6 +131,23 @@ async fn send(
     };
     gateway.store.probe(result.clone());
     result
+}
+
+/// The smallest request of a dialect.
+fn question(dialect: Dialect, kind: CheckKind) -> (Endpoint, &'static str) {
+    const CHAT: &str =
+        r#"{"model":"","max_tokens":1,"messages":[{"role":"user","content":"ping"}]}"#;
+    match (dialect, kind) {
+        (Dialect::OpenAi, CheckKind::Chat) => (Endpoint::Chat, CHAT),
+        (Dialect::OpenAi, CheckKind::Embeddings) => {
+            (Endpoint::Embeddings, r#"{"model":"","input":"ping"}"#)
+        }
+        (Dialect::Anthropic, _) => (Endpoint::Messages, CHAT),
+        (Dialect::Gemini, _) => (
+            Endpoint::Generate,
+            r#"{"contents":[{"role":"user","parts":[{"text":"ping"}]}],"generationConfig":{"maxOutputTokens":1}}"#,
+        ),
+    }
 }
 
 /// What a provider's check asks for.

@@ -13,3 +13,9 @@ pub fn unix_time() -> Duration {
 pub fn unix_millis() -> u64 {
     unix_time().as_millis() as u64
 }
+
+/// A time in milliseconds since the Unix epoch as RFC 3339 has it, in UTC.
+pub fn rfc3339(millis: u64) -> String {
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(millis));
+    humantime::format_rfc3339_seconds(time.unwrap_or(UNIX_EPOCH)).to_string()
+}

@@ -41,7 +41,7 @@ pub fn enter(
     let hosts = &server.allowed_hosts;
     match door {
         Door::Clients if keys.asks_clients() => {
-            let message = "send a key of this gateway as 'Authorization: Bearer …'; server.client_keys names them";
+            let message = "send a key of this gateway as 'Authorization: Bearer …' or 'x-api-key'; server.client_keys names them";
             let name = keys.client(&head.headers);
             name.map(|name| Some(KeyName(name)))
                 .ok_or_else(|| refused("invalid_api_key", message))

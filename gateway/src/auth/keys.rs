@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::token::{bearer, same};
+use super::token::{bearer, same, shown};
 use crate::config::Server;
 
 /// What operators and clients have to show.
@@ -86,14 +86,15 @@ impl Keys {
 
     /// The name of the client key that a request shows.
     pub(super) fn client(&self, headers: &HeaderMap) -> Option<Arc<str>> {
-        let given = bearer(headers)?;
         // All are compared, so that the time does not tell which one came close.
-        self.clients.iter().fold(None, |found, (name, key)| {
-            if same(given, key) {
-                Some(Arc::clone(name))
-            } else {
-                found
+        let mut found = None;
+        for given in shown(headers) {
+            for (name, key) in &self.clients {
+                if same(given, key) {
+                    found.get_or_insert(name);
+                }
             }
-        })
+        }
+        found.cloned()
     }
 }

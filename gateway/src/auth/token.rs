@@ -26,6 +26,13 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
         .then(|| token.trim_ascii())
 }
 
+/// The keys that a client of any dialect shows.
+pub(super) fn shown(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let named = ["x-api-key", "x-goog-api-key", "api-key"].into_iter();
+    let named = named.filter_map(|name| Some(headers.get(name)?.as_bytes().trim_ascii()));
+    bearer(headers).into_iter().chain(named)
+}
+
 /// Compares in a time that depends on the lengths alone.
 pub(super) fn same(given: &[u8], token: &SecretString) -> bool {
     given.ct_eq(token.expose_secret().as_bytes()).into()

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use http::uri::Authority;
 use http::{HeaderName, Uri};
 
-use super::{Config, Provider, Route, Scope, Server};
-use crate::dialect::headers;
+use super::{CheckKind, Config, Provider, Route, Scope, Server};
+use crate::dialect::{Dialect, headers};
 
 /// A field's path, and what is wrong with it.
 type Fault = (String, String);
@@ -30,6 +30,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
         self::provider(&path, provider)?;
     }
     checks(config)?;
+    dialects(config)?;
     let mut models = HashSet::new();
     for (index, route) in config.route.iter().enumerate() {
         let path = format!("route[{index}]");
@@ -60,9 +61,41 @@ fn checks(config: &Config) -> Result<(), Fault> {
                 .targets()
                 .any(|(name, model)| *name == provider.name && model == check.model)
         });
+        if check.kind == CheckKind::Embeddings && provider.dialect != Dialect::OpenAi {
+            let message = "is of OpenAI's dialect alone: this provider is checked by a \"chat\"";
+            return fault(&format!("provider[{index}]"), "check.kind", message);
+        }
         if provider.scope == Scope::Model && !is_guarded {
             let message = "must be a model that a route asks this provider for";
             return fault(&format!("provider[{index}]"), "check.model", message);
+        }
+    }
+    Ok(())
+}
+
+/// Nothing is translated, so whoever may be asked in place of another speaks the same.
+fn dialects(config: &Config) -> Result<(), Fault> {
+    let of = |name: &str| {
+        let mut providers = config.provider.iter();
+        providers
+            .find(|provider| provider.name == name)
+            .map(|provider| provider.dialect)
+    };
+    for (index, route) in config.route.iter().enumerate() {
+        let mut known = route
+            .targets()
+            .filter_map(|(name, _)| Some((name, of(name)?)));
+        let Some((first, dialect)) = known.next() else {
+            continue;
+        };
+        if let Some((other, another)) = known.find(|(_, another)| *another != dialect) {
+            let message = format!(
+                "{first:?} speaks the dialect of {}, and {other:?} that of {}: nothing is translated, so make a route for \
+                 each",
+                dialect.name(),
+                another.name()
+            );
+            return fault(&format!("route[{index}]"), "queue", message);
         }
     }
     Ok(())

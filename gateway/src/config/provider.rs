@@ -3,13 +3,17 @@
 use serde::Deserialize;
 
 use super::{KeySource, Span};
+use crate::dialect::Dialect;
 
-/// One upstream that speaks the OpenAI protocol.
+/// One upstream.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     /// The name, unique, as queues, breakers and metrics have it.
     pub name: String,
+    /// What it speaks. Nothing is translated: a route's providers all speak the same.
+    #[serde(default)]
+    pub dialect: Dialect,
     /// What the paths are appended to, say `https://api.example.com/v1`.
     pub base_url: String,
     /// The key that the provider gets, in place of any that the client sent.

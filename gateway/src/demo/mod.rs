@@ -15,7 +15,7 @@ use tokio::time::{Instant, interval, sleep};
 use self::fake::{Fake, Mood};
 use crate::client::Client;
 use crate::config::File;
-
+use crate::dialect::Endpoint;
 use crate::dialect::sse::{Said, read};
 use crate::gateway::Gateway;
 use crate::server;
@@ -194,7 +194,9 @@ async fn ask(client: &Client, address: SocketAddr, stream: bool, asked: &Asked) 
             .split(|&byte| byte == b'\n')
             .rev()
             .find(|line| !line.is_empty());
-        debug_assert!(last.is_some_and(|line| matches!(read(line), Said::Error(_))));
+        debug_assert!(
+            last.is_some_and(|line| matches!(read(Endpoint::Chat, line), Said::Error(_)))
+        );
         asked.broken.fetch_add(1, Relaxed);
         return;
     }

@@ -1,4 +1,4 @@
-//! The choices of an answer: whether there is anything in them.
+//! The parts of an answer, and OpenAI's choices of such: whether there is anything in them.
 //!
 //! What an answer is made of has many names (`content`, `tool_calls`, `reasoning_content`, `images`, …), and new ones come. So a
 //! part is looked at by what it is not: a label of its place or its role, and empty.
@@ -60,7 +60,7 @@ pub(crate) fn failure(choice: &Choice<'_>) -> Option<Refusal> {
 /// The choices of an answer or of an event, as far as they are there.
 pub(crate) type Choices<'a> = Option<Vec<Option<Choice<'a>>>>;
 
-/// A part of an answer; true if there is something in it.
+/// A part of an answer in any dialect; true if there is something in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part(pub(crate) bool);
 
@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for Name {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-                let is_label = matches!(name, "role" | "index" | "object");
+                let is_label = matches!(name, "role" | "index" | "object" | "type");
                 Ok(Name { is_label })
             }
         }

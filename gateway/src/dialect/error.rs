@@ -1,9 +1,8 @@
-//! Errors in the shape that clients of the OpenAI protocol expect.
+//! Errors, before they take the shape of a dialect.
 
 use std::time::Duration;
 
-use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -91,65 +90,6 @@ impl ApiError {
         self.words = Some(Box::new(words));
         self
     }
-
-    /// The JSON body.
-    pub fn body(&self) -> String {
-        if let Some(words) = &self.words {
-            return serde_json::json!({ "error": words }).to_string();
-        }
-        let body = Body {
-            error: Inner {
-                message: &self.message,
-                kind: self.kind,
-                param: self.param,
-                code: self.code,
-                tried: &self.tried,
-            },
-        };
-        serde_json::to_string(&body).unwrap_or_default()
-    }
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    error: Inner<'a>,
-}
-
-#[derive(Serialize)]
-struct Inner<'a> {
-    message: &'a str,
-    #[serde(rename = "type")]
-    kind: &'a str,
-    param: Option<&'a str>,
-    code: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    tried: &'a [Tried],
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let mut response = (self.status, self.body()).into_response();
-        let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        );
-        if self.status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if let Some(wait) = self.retry_after {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds(wait)));
-        }
-        if self.is_final {
-            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
-        }
-        if !self.tried.is_empty()
-            && let Ok(tried) = HeaderValue::try_from(listed(&self.tried))
-        {
-            headers.insert(TRIED, tried);
-        }
-        response
-    }
 }
 
 /// Tells the official clients, which try again by themselves, whether to. Providers say it too.
@@ -167,11 +107,4 @@ pub fn listed(tried: &[Tried]) -> String {
     listed
         .replace('µ', "u")
         .replace(|c: char| !(' '..='~').contains(&c), "?")
-}
-
-/// Whole seconds, rounded up: a client that waits for them does not come too early.
-fn seconds(wait: Duration) -> u64 {
-    wait.as_secs()
-        .saturating_add(u64::from(wait.subsec_nanos() > 0))
-        .clamp(1, 86_400)
 }

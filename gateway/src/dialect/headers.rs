@@ -6,6 +6,8 @@
 
 use http::{HeaderMap, HeaderName, header};
 
+use super::Dialect;
+
 /// Of one connection, in either direction.
 const HOP_BY_HOP: [HeaderName; 11] = [
     header::CONNECTION,
@@ -36,15 +38,12 @@ const OWN: [HeaderName; 11] = [
     header::CONTENT_ENCODING,
 ];
 
-/// What of a client's request is for its provider: the protocol's own, and what ties logs and traces together.
-const FROM_CLIENT: [HeaderName; 11] = [
+/// What of a client's request is for its provider whatever they speak: what ties logs and traces together.
+const FROM_CLIENT: [HeaderName; 8] = [
     header::ACCEPT_LANGUAGE,
     header::USER_AGENT,
     HeaderName::from_static("http-referer"),
     HeaderName::from_static("idempotency-key"),
-    HeaderName::from_static("openai-beta"),
-    HeaderName::from_static("openai-organization"),
-    HeaderName::from_static("openai-project"),
     HeaderName::from_static("traceparent"),
     HeaderName::from_static("tracestate"),
     HeaderName::from_static("x-request-id"),
@@ -82,16 +81,21 @@ const NOT_FROM_PROVIDER: [HeaderName; 20] = [
 const NOT_FROM_PROVIDER_PREFIXES: [&str; 4] =
     ["access-control-", "cross-origin-", "cf-", "x-cutout-"];
 
-/// The headers of a client that its provider gets: those that always pass, and those that `besides` names.
-pub(crate) fn to_provider(headers: &HeaderMap, besides: &[String]) -> HeaderMap {
-    passed(headers, |name| {
+/// The headers of a client that its provider gets: those that always pass, those of the dialect, and those that `besides` names.
+pub(crate) fn to_provider(dialect: Dialect, headers: &HeaderMap, besides: &[String]) -> HeaderMap {
+    let mut sent = passed(headers, |name| {
         FROM_CLIENT.contains(name)
+            || dialect.owns_header(name.as_str())
             || starts_with(name, &FROM_CLIENT_PREFIXES)
             || (may_be_passed(name)
                 && besides
                     .iter()
                     .any(|other| other.eq_ignore_ascii_case(name.as_str())))
-    })
+    });
+    if let Some((name, value)) = dialect.needed_header() {
+        sent.entry(name).or_insert(value);
+    }
+    sent
 }
 
 /// Whether a setting may name a client's header to be passed on.
@@ -177,10 +181,30 @@ mod tests {
             ("x-stainless-lang", "python"),
         ]);
         let always = ["openai-organization", "x-request-id", "x-stainless-lang"];
-        assert_eq!(names(&to_provider(&headers, &[])), always);
+        assert_eq!(names(&to_provider(Dialect::OpenAi, &headers, &[])), always);
         let besides = ["X-Tenant".to_owned(), "authorization".to_owned()];
-        let passed = to_provider(&headers, &besides);
+        let passed = to_provider(Dialect::OpenAi, &headers, &besides);
         assert_eq!(names(&passed), [&always[..], &["x-tenant"]].concat());
+    }
+
+    #[test]
+    fn each_dialect_has_headers_of_its_own() {
+        let headers = sent(&[
+            ("anthropic-beta", "x"),
+            ("openai-beta", "x"),
+            ("x-goog-api-client", "x"),
+            ("x-goog-api-key", "mine"),
+        ]);
+        for (dialect, passes) in [
+            (Dialect::OpenAi, &["openai-beta"][..]),
+            (Dialect::Anthropic, &["anthropic-beta", "anthropic-version"]),
+            (Dialect::Gemini, &["x-goog-api-client"]),
+        ] {
+            assert_eq!(names(&to_provider(dialect, &headers, &[])), passes);
+        }
+        let version = sent(&[("anthropic-version", "2099-01-01")]);
+        let sent = to_provider(Dialect::Anthropic, &version, &[]);
+        assert_eq!(sent["anthropic-version"], "2099-01-01");
     }
 
     #[test]

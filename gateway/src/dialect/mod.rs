@@ -1,12 +1,29 @@
-//! What the protocol looks like: its errors, its events, and which headers pass. Today that is OpenAI's.
+//! The dialects that clients and providers speak, passed through and never translated: what they ask for, how they show keys,
+//! how an answer and each event of a stream is understood, and what an error looks like.
+//!
+//! All that differs between them stands here. A [`Dialect`] is one family of endpoints, an [`Endpoint`] one kind of request; how
+//! the answers of an endpoint are read is its speech: [`chat`], [`responses`], [`messages`] and [`gemini`].
 
-pub(crate) mod choice;
+mod chat;
+mod choice;
+mod counted;
+mod endpoint;
 mod error;
+mod family;
+mod gemini;
 pub mod headers;
+mod messages;
 mod refusal;
+mod responses;
+mod shape;
+mod speech;
 pub mod sse;
 mod usage;
 
+pub(crate) use endpoint::Asks;
+pub use endpoint::Endpoint;
 pub use error::{ApiError, SHOULD_RETRY, TRIED, Tried, listed};
+pub use family::Dialect;
 pub use refusal::{Fault, Refusal};
+pub(crate) use speech::{Said, Unfit};
 pub use usage::Usage;

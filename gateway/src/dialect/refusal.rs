@@ -4,6 +4,8 @@
 //! (vLLM), `{"detail": …}` (FastAPI), `{"message": …}`, or plain text; and some send their errors with the status 200, in
 //! the body or in an event of a stream. What they say is kept as it is, so that clients can go by it.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -16,8 +18,7 @@ pub struct Refusal {
     pub fault: Fault,
     /// Whether it came inside an answer with the status 200.
     pub inside: bool,
-    /// The provider's error object. What it says is as the provider said it; of OpenAI's four fields, those that it does
-    /// not have are added.
+    /// The provider's error object, as the provider said it; a message is added if it has none.
     pub error: Map<String, Value>,
 }
 
@@ -47,15 +48,17 @@ impl Refusal {
     /// What a value inside an answer with the status 200 says, if it is an error. In an event that is named `error` it
     /// always is.
     pub fn inside(value: Value, is_named: bool) -> Option<Self> {
-        let error = error_of(value, is_named)?;
+        Some(Self::named(error_of(value, is_named)?))
+    }
+
+    /// What an error object inside an answer with the status 200 says.
+    pub(super) fn named(error: Map<String, Value>) -> Self {
         let status = status_inside(&error).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Some(Self::new(status, true, error))
+        Self::new(status, true, error)
     }
 
     fn new(status: StatusCode, inside: bool, mut error: Map<String, Value>) -> Self {
-        let names = ["code", "type"].map(|field| error.get(field).and_then(Value::as_str));
-        let named = names.into_iter().flatten().find_map(fault_named);
-        let fault = named.unwrap_or_else(|| fault_of(status));
+        let fault = fault_in(&error).unwrap_or_else(|| fault_of(status));
         if !error.get("message").is_some_and(Value::is_string) {
             let said = match error.get("message") {
                 None | Some(Value::Null) => "no message".to_owned(),
@@ -63,26 +66,19 @@ impl Refusal {
             };
             error.insert("message".to_owned(), said.into());
         }
-        let (kind, code) = match status.as_u16() {
-            404 => ("invalid_request_error", "model_not_found"),
-            429 => ("rate_limit_error", "rate_limit_exceeded"),
-            400..500 => ("invalid_request_error", "refused_by_provider"),
-            _ => ("server_error", "provider_error"),
-        };
-        let absent = [
-            ("type", kind.into()),
-            ("param", Value::Null),
-            ("code", code.into()),
-        ];
-        for (field, value) in absent {
-            error.entry(field).or_insert(value);
-        }
         Self {
             status,
             fault,
             inside,
             error,
         }
+    }
+
+    /// The wait that it asks for in its details, which is where Google's errors have it.
+    pub(crate) fn asked_wait(&self) -> Option<Duration> {
+        let mut delays = details(&self.error).filter_map(|detail| detail["retryDelay"].as_str());
+        let seconds: f64 = delays.next()?.strip_suffix('s')?.parse().ok()?;
+        Duration::try_from_secs_f64(seconds).ok()
     }
 
     /// The message, in at most 300 characters.
@@ -208,6 +204,7 @@ fn status_named(name: &str) -> Option<u16> {
         | "badrequesterror"
         | "bad_request"
         | "invalid_argument"
+        | "failed_precondition"
         | "unsupported_parameter"
         | "invalid_value" => 400,
         "invalid_api_key"
@@ -215,7 +212,7 @@ fn status_named(name: &str) -> Option<u16> {
         | "account_deactivated"
         | "unauthenticated"
         | "unauthorized" => 401,
-        "payment_required" | "insufficient_balance" => 402,
+        "payment_required" | "insufficient_balance" | "billing_error" => 402,
         "permission_error" | "permission_denied" | "forbidden" => 403,
         "model_not_found" | "not_found_error" | "not_found" => 404,
         "request_too_large" => 413,
@@ -243,14 +240,38 @@ fn fault_named(name: &str) -> Option<Fault> {
         | "content_policy_violation"
         | "responsibleaipolicyviolation"
         | "invalid_prompt" => Fault::Request,
-        "invalid_api_key" | "account_deactivated" => Fault::Key,
+        "invalid_api_key" | "account_deactivated" | "api_key_invalid" => Fault::Key,
         "insufficient_quota"
         | "billing_hard_limit_reached"
         | "billing_not_active"
-        | "insufficient_balance" => Fault::Credit,
+        | "insufficient_balance"
+        | "billing_error" => Fault::Credit,
         "model_not_found" => Fault::Absent,
         _ => return None,
     })
+}
+
+/// Whose fault an error is by its own words.
+fn fault_in(error: &Map<String, Value>) -> Option<Fault> {
+    let names = ["code", "type"].map(|field| error.get(field).and_then(Value::as_str));
+    let reasons = details(error).filter_map(|detail| detail["reason"].as_str());
+    let mut names = names.into_iter().flatten().chain(reasons);
+    names
+        .find_map(fault_named)
+        .or_else(|| fault_told(error.get("message")?.as_str()?))
+}
+
+/// Whose fault it is by what it says, where no name does.
+fn fault_told(message: &str) -> Option<Fault> {
+    // Anthropic's way to say it, with the status 400.
+    let is_spent = message.contains("credit balance is too low");
+    is_spent.then_some(Fault::Credit)
+}
+
+/// The details of Google's errors.
+fn details(error: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let details = error.get("details").and_then(Value::as_array);
+    details.into_iter().flatten()
 }
 
 fn fault_of(status: StatusCode) -> Fault {
@@ -323,6 +344,27 @@ mod tests {
             let refusal = Refusal::of_status(status, "application/json", body.as_bytes());
             assert_eq!(refusal.fault, fault, "{code}");
         }
+    }
+
+    #[test]
+    fn what_google_says_stands_in_the_details() {
+        let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[
+            {"@type":"type.googleapis.com/google.rpc.QuotaFailure"},
+            {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"26.5s"}]}}"#;
+        let refusal = Refusal::of_status(StatusCode::TOO_MANY_REQUESTS, "", body.as_bytes());
+        assert_eq!(refusal.asked_wait(), Some(Duration::from_millis(26_500)));
+        for none in ["-1s", "NaNs", "1e999s", "soon", ""] {
+            let body = json!({"error": {"details": [{"retryDelay": none}]}}).to_string();
+            let refusal = Refusal::of_status(StatusCode::TOO_MANY_REQUESTS, "", body.as_bytes());
+            assert_eq!(refusal.asked_wait(), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn spent_credit_is_known_by_what_anthropic_says_of_it() {
+        let body = r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#;
+        let refusal = Refusal::of_status(StatusCode::BAD_REQUEST, "", body.as_bytes());
+        assert_eq!(refusal.fault, Fault::Credit);
     }
 
     #[test]

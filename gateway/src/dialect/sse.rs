@@ -1,18 +1,16 @@
-//! Server-sent events of the OpenAI protocol: taken apart, and each looked at.
+//! Server-sent events: taken apart, and each looked at as its endpoint reads it.
 //!
 //! Events are passed on byte for byte, and only whole: a provider that breaks off in the middle of one
 //! leaves nothing half-said to the client.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::Value;
 
-use super::Refusal;
-use super::choice::{Choice, Choices, failure};
+use super::endpoint::tells_usage;
+use super::speech::Event;
+pub use super::speech::Said;
+use super::{Endpoint, Usage};
 
 /// Cuts a byte stream into events, at blank lines.
 #[derive(Debug)]
@@ -105,46 +103,8 @@ fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// What an event says of the stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// Nothing: a comment, as providers send to keep a connection alive.
-    Nothing,
-    /// That an answer begins, and nothing of it yet.
-    Head,
-    /// A piece of the answer; `finished` if it has a finish reason.
-    Piece {
-        /// Whether it has a finish reason.
-        finished: bool,
-    },
-    /// `[DONE]`: the proper end.
-    Done,
-    /// An error.
-    Error(Box<Refusal>),
-    /// What no client could read, and why.
-    Broken(&'static str),
-}
-
-/// What of an event that says nothing is passed on: its comments, or one that only keeps the connection alive. Without a
-/// blank line: some clients take one for the end of an empty event, if an event before it had an id or a field without data came.
-pub fn comments(event: &[u8]) -> Bytes {
-    let lines = event.split(|byte| matches!(byte, b'\n' | b'\r'));
-    let mut kept = BytesMut::new();
-    for line in lines.filter(|line| line.starts_with(b":")) {
-        kept.extend_from_slice(line);
-        kept.extend_from_slice(b"\n");
-    }
-    if kept.is_empty() {
-        return KEEP_ALIVE;
-    }
-    kept.freeze()
-}
-
-/// What keeps a client's connection alive while there is nothing to say.
-pub const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n");
-
-/// Looks at one event.
-pub fn read(event: &[u8]) -> Said {
+/// Looks at one event of an endpoint's stream.
+pub fn read(endpoint: Endpoint, event: &[u8]) -> Said {
     let Ok(text) = std::str::from_utf8(event) else {
         return Said::Broken("an event that is not UTF-8");
     };
@@ -168,51 +128,20 @@ pub fn read(event: &[u8]) -> Said {
             &joined
         }
     };
-    match data.trim() {
-        "[DONE]" => return Said::Done,
-        // Browsers pass over it.
-        "" => return Said::Nothing,
-        _ => {}
+    // Browsers pass over it.
+    if data.trim().is_empty() {
+        return Said::Nothing;
     }
-    let chunk = serde_json::from_str::<Chunk<'_>>(data);
-    let is_named = name == "error";
-    if is_named || !chunk.as_ref().is_ok_and(Chunk::is_plain) {
-        let value = serde_json::from_str(data).unwrap_or(Value::Null);
-        if let Some(refusal) = Refusal::inside(value, is_named) {
-            return Said::Error(Box::new(refusal));
-        }
-    }
-    let Ok(chunk) = chunk else {
-        return Said::Broken("an event that is not JSON");
-    };
-    let choices = chunk.choices.unwrap_or_default();
-    let mut choices = choices.iter().flatten();
-    if let Some(refusal) = choices.clone().find_map(failure) {
-        return Said::Error(Box::new(refusal));
-    }
-    let finished = choices.clone().any(Choice::is_finished);
-    if finished || choices.any(Choice::has_content) {
-        Said::Piece { finished }
-    } else {
-        Said::Head
-    }
+    endpoint.speech().event(Event { name, data })
 }
 
-#[derive(Deserialize)]
-struct Chunk<'a> {
-    #[serde(default)]
-    error: Option<IgnoredAny>,
-    #[serde(borrow, default)]
-    object: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    choices: Choices<'a>,
-}
-
-impl Chunk<'_> {
-    /// Whether it is no error.
-    fn is_plain(&self) -> bool {
-        self.error.is_none() && self.object.as_deref() != Some("error")
-    }
+/// What an event says of the tokens that its answer cost: most say nothing, or `null`.
+pub(crate) fn usage(endpoint: Endpoint, event: &[u8]) -> Option<Usage> {
+    let at = tells_usage(event)?;
+    // An event of several lines is legal; a provider that cuts its JSON into such has not been seen.
+    let start = memchr::memrchr(b'\n', &event[..at]).map_or(0, |end| end + 1);
+    let line = event[start..].split(|&byte| byte == b'\n').next()?;
+    endpoint.speech().usage(line.strip_prefix(b"data:")?)
 }
 
 #[cfg(test)]
@@ -254,104 +183,107 @@ mod tests {
     }
 
     #[test]
-    fn of_an_event_that_says_nothing_its_comments_are_left_without_a_blank_line() {
-        for (event, left) in [
-            (": PROCESSING\n\n", ": PROCESSING\n"),
-            (": one\r\n: two\r\n\r\n", ": one\n: two\n"),
-            ("id: 7\n: one\n\n", ": one\n"),
-            ("event: ping\ndata:\n\n", ": keep-alive\n"),
-            ("\n", ": keep-alive\n"),
-        ] {
-            assert_eq!(comments(event.as_bytes()), left, "{event:?}");
-        }
-    }
-
-    #[test]
     fn an_event_above_the_limit_is_refused_before_it_ends() {
         assert_eq!(split(&["data: 12", "34567890"], 15), Err(TooLong));
         assert!(split(&["data: 12\n\n", "34567890"], 15).is_ok());
     }
 
     #[test]
-    fn what_an_event_says() {
-        let piece = |finished| Said::Piece { finished };
-        for (event, said) in [
-            (": keep-alive\n\n", Said::Nothing),
-            ("\n\n", Said::Nothing),
-            ("data\n\n", Said::Nothing),
-            ("event: ping\ndata: \n\n", Said::Nothing),
+    fn an_event_without_data_says_nothing() {
+        for event in [
+            ": keep-alive\n\n",
+            "\n\n",
+            "data\n\n",
+            "event: ping\ndata: \n\n",
+        ] {
+            let said = read(Endpoint::Chat, event.as_bytes());
+            assert_eq!(said, Said::Nothing, "{event:?}");
+        }
+        let said = read(Endpoint::Chat, b"data: \xff\n\n");
+        assert_eq!(said, Said::Broken("an event that is not UTF-8"));
+    }
+
+    #[test]
+    fn tokens_are_read_from_answers_and_from_events_that_have_them() {
+        let tokens = |input, output| Some(Usage { input, output });
+        let both = tokens(Some(7), Some(11));
+        for (endpoint, body, told) in [
             (
-                "data: {\"choices\":[{\"finish_reason\":\"\",\"delta\":{\"content\":\"x\"}}]}\n\n",
-                piece(false),
-            ),
-            ("data: {\"choices\":[null]}\n\n", Said::Head),
-            ("data: {\"error\":{},\"choices\":[]}\n\n", Said::Head),
-            ("data: [DONE]\n\n", Said::Done),
-            ("data:[DONE]\r\n\r\n", Said::Done),
-            (
-                "data: {\"choices\":[{\"finish_reason\":null,\"delta\":{\"content\":\"x\"}}]}\n\n",
-                piece(false),
-            ),
-            (
-                "data: {\"choices\":[{\"finish_reason\":\"stop\"}],\"new\":1}\n\n",
-                piece(true),
-            ),
-            ("data: {\"choices\":[],\"usage\":{}}\n\n", Said::Head),
-            (
-                "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null,\"tool_calls\":[]}}]}\n\n",
-                Said::Head,
+                Endpoint::Chat,
+                r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":11,"total_tokens":18}}"#,
+                both,
             ),
             (
-                "data: {\"choices\":[{\"delta\":{\"of_tomorrow\":7}}]}\n\n",
-                piece(false),
-            ),
-            ("data: {\"choices\":[{\"text\":\"x\"}]}\n\n", piece(false)),
-            (
-                "data: {\"choices\":\ndata: [{\"text\":\"x\"}]}\n\n",
-                piece(false),
+                Endpoint::Embeddings,
+                r#"{"usage":{"prompt_tokens":7,"total_tokens":7}}"#,
+                tokens(Some(7), None),
             ),
             (
-                "data: {\"cho\n\n",
-                Said::Broken("an event that is not JSON"),
+                Endpoint::Responses,
+                r#"{"object":"response","usage":{"input_tokens":7,"output_tokens":11}}"#,
+                both,
+            ),
+            (
+                Endpoint::Responses,
+                r#"{"type":"response.completed","response":{"usage":{"input_tokens":7,"output_tokens":11}}}"#,
+                both,
+            ),
+            (
+                Endpoint::Messages,
+                r#"{"usage":{"input_tokens":2,"cache_creation_input_tokens":4,"cache_read_input_tokens":1,"output_tokens":11}}"#,
+                both,
+            ),
+            (
+                Endpoint::Messages,
+                r#"{"type":"message_start","message":{"usage":{"input_tokens":7,"output_tokens":1}}}"#,
+                tokens(Some(7), Some(1)),
+            ),
+            (
+                Endpoint::Messages,
+                r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":11}}"#,
+                tokens(None, Some(11)),
+            ),
+            (
+                Endpoint::Generate,
+                r#"{"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":8,"thoughtsTokenCount":3}}"#,
+                both,
+            ),
+            (
+                Endpoint::CountTokens,
+                r#"{"input_tokens":7,"usage":{"input_tokens":7}}"#,
+                None,
             ),
         ] {
-            assert_eq!(read(event.as_bytes()), said, "{event:?}");
+            assert_eq!(endpoint.usage(body.as_bytes()), told, "{body}");
+            let event = format!("id: 1\ndata: {body}\n\n");
+            assert_eq!(usage(endpoint, event.as_bytes()), told, "{body}");
         }
-        for (event, message, status) in [
-            (
-                "data: {\"error\":{\"message\":\"no\",\"code\":1}}\n\n",
-                "no",
-                500,
-            ),
-            ("data: {\"error\":\"no\"}\n\n", "no", 500),
-            (
-                "event: error\ndata: {\"message\":\"no\",\"code\":\"400\"}\n\n",
-                "no",
-                400,
-            ),
-            ("event: error\ndata: \"no\"\n\n", "no", 500),
-            (
-                "data: {\"choices\":[{\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\",\"error\":{\"code\":502,\"message\":\"no\"}}]}\n\n",
-                "no",
-                502,
-            ),
-            (
-                "data: {\"object\":\"error\",\"message\":\"no\"}\n\n",
-                "no",
-                500,
-            ),
+        let start = Usage {
+            input: Some(7),
+            output: Some(1),
+        };
+        let end = Usage {
+            input: None,
+            output: Some(11),
+        };
+        assert_eq!(Some(start.then(end)), both);
+    }
+
+    #[test]
+    fn nonsense_is_no_usage() {
+        for none in [
+            "data: {\"usage\":null}\n\n",
+            "data: {\"choices\":[{\"delta\":{\"content\":\"\\\"usage\\\"\"}}]}\n\n",
+            "data: {\"usage\":\"none\"}\n\n",
+            "data: {\"usage\":{}}\n\n",
+            "data: {\"usage\":{\"prompt_tokens\":-1}}\n\n",
+            "data: {\"usage\":{\"prompt_tokens\":1.5}}\n\n",
+            "data: {\"usage\":{\"prompt_tokens\":18446744073709551615}}\n\n",
+            "data: {\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":\"2\"}}\n\n",
+            "data: [DONE]\n\n",
+            ": \"usage\"\n\n",
         ] {
-            let Said::Error(refusal) = read(event.as_bytes()) else {
-                panic!("{event}");
-            };
-            assert_eq!(
-                (refusal.message().as_str(), refusal.status.as_u16()),
-                (message, status)
-            );
+            assert_eq!(usage(Endpoint::Chat, none.as_bytes()), None, "{none}");
         }
-        assert_eq!(
-            read(b"data: \xff\n\n"),
-            Said::Broken("an event that is not UTF-8")
-        );
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use super::Endpoint;
+use crate::dialect::Endpoint;
 
 /// What a request and its answer may have in bytes, together, to be kept.
 const LARGEST: usize = 256 << 10;

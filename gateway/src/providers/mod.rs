@@ -14,7 +14,7 @@ pub use conversations::Conversations;
 pub use fleet::Fleet;
 pub(crate) use fleet::Next;
 pub use life::Life;
-pub use provider::{Endpoint, Provider};
+pub use provider::Provider;
 pub(crate) use route::choose;
 pub use route::{Route, Target};
 pub use suspension::{Cause, Suspension};

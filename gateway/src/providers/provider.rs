@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Uri};
-use secrecy::ExposeSecret;
+use http::{HeaderName, HeaderValue, Uri};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
 use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
 use crate::config;
+use crate::dialect::{Dialect, Endpoint};
 
 /// A provider, ready to be called.
 #[derive(Debug)]
@@ -17,46 +18,22 @@ pub struct Provider {
     pub settings: config::Provider,
     /// One permit for each request that may be in flight to it.
     pub slots: Arc<Semaphore>,
-    /// The `Authorization` header, marked as sensitive so that no log shows it.
-    pub authorization: Option<HeaderValue>,
+    /// The header with the key, marked as sensitive so that no log shows it.
+    pub key: Option<(HeaderName, HeaderValue)>,
     /// The connections to it.
     pub client: Client,
-    uris: [Uri; 2],
+    /// The addresses of what has one whatever the model.
+    addresses: Vec<(Endpoint, Uri)>,
     /// Begins empty with each configuration: its keys may be others.
     suspensions: Suspensions,
-}
-
-/// What a provider can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Endpoint {
-    /// `/chat/completions`.
-    Chat,
-    /// `/embeddings`.
-    Embeddings,
-}
-
-impl Endpoint {
-    /// Its name in metrics and in the log.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Embeddings => "embeddings",
-        }
-    }
 }
 
 impl Provider {
     /// Fetches the key. The slots of `before` are kept if their number is the same; else calls
     /// in flight still hold the old ones, and for their time the limit may be exceeded.
     pub(super) fn new(settings: config::Provider, before: Option<&Self>) -> Result<Self, String> {
-        let authorization = match &settings.api_key {
-            Some(source) => {
-                let key = source.read()?;
-                let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose_secret()))
-                    .map_err(|_| "the key has characters that no header can carry".to_owned())?;
-                value.set_sensitive(true);
-                Some(value)
-            }
+        let key = match &settings.api_key {
+            Some(source) => Some(shown(settings.dialect, &source.read()?)?),
             None => None,
         };
         let slots = match before {
@@ -72,15 +49,17 @@ impl Provider {
             Some(before) if limits(&before.settings) == limits(&settings) => before.client.clone(),
             _ => Client::new(settings.limits.connect.get()),
         };
-        let base = settings.base_url.trim_end_matches('/');
-        let uri = |path| Uri::try_from(format!("{base}{path}")).map_err(|error| error.to_string());
-        let uris = [uri("/chat/completions")?, uri("/embeddings")?];
+        let addresses = Endpoint::AT_PATHS.into_iter();
+        let addresses = addresses.filter(|endpoint| endpoint.dialect() == settings.dialect);
+        let addresses = addresses
+            .map(|endpoint| Ok((endpoint, address(&settings, endpoint, "", None)?)))
+            .collect::<Result<_, String>>()?;
         Ok(Self {
             settings,
             slots,
-            authorization,
+            key,
             client,
-            uris,
+            addresses,
             suspensions: Suspensions::default(),
         })
     }
@@ -105,11 +84,45 @@ impl Provider {
         self.suspensions.lift(model);
     }
 
-    /// The address of an endpoint.
-    pub fn uri(&self, endpoint: Endpoint) -> &Uri {
-        match endpoint {
-            Endpoint::Chat => &self.uris[0],
-            Endpoint::Embeddings => &self.uris[1],
+    /// The address of an endpoint for a model, with parameters of the client's.
+    ///
+    /// # Errors
+    ///
+    /// It is no address: why.
+    pub(crate) fn address(
+        &self,
+        endpoint: Endpoint,
+        model: &str,
+        parameters: Option<&str>,
+    ) -> Result<Uri, String> {
+        let mut known = self.addresses.iter();
+        match known.find(|(known, _)| *known == endpoint) {
+            Some((_, address)) if parameters.is_none() => Ok(address.clone()),
+            _ => address(&self.settings, endpoint, model, parameters),
         }
     }
+}
+
+fn address(
+    settings: &config::Provider,
+    endpoint: Endpoint,
+    model: &str,
+    parameters: Option<&str>,
+) -> Result<Uri, String> {
+    let base = settings.base_url.trim_end_matches('/');
+    let mut address = format!("{base}{}", endpoint.provider_path(model));
+    if let Some(parameters) = parameters {
+        address.push(if address.contains('?') { '&' } else { '?' });
+        address.push_str(parameters);
+    }
+    Uri::try_from(address).map_err(|error| error.to_string())
+}
+
+/// The header that shows a key.
+fn shown(dialect: Dialect, key: &SecretString) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, before) = dialect.key_header();
+    let mut value = HeaderValue::try_from(format!("{before}{}", key.expose_secret()))
+        .map_err(|_| "the key has characters that no header can carry".to_owned())?;
+    value.set_sensitive(true);
+    Ok((name, value))
 }

@@ -10,7 +10,7 @@ use super::answers::Answers;
 use super::conversations::Conversations;
 use super::{Provider, Upstream};
 use crate::config;
-use crate::dialect::Tried;
+use crate::dialect::{Dialect, Tried};
 
 /// A provider, the model to ask it for, and the breaker in between.
 #[derive(Debug)]
@@ -56,6 +56,8 @@ impl Target {
 pub struct Route {
     /// What the configuration says of it.
     pub settings: config::Route,
+    /// What its providers speak.
+    pub dialect: Dialect,
     /// The queue, with the canary in it.
     pub queue: Router<Arc<Target>>,
     /// The older models, if any may stand in.
@@ -83,6 +85,7 @@ impl Route {
             ramp: settings.ramp.map(config::Span::get),
             ..RouterConfig::default()
         };
+        let first = queue.first().map(|target| target.provider.settings.dialect);
         let canary = canary.map(|target| seat(target).role(Role::Canary));
         let queue = Router::new(config, queue.into_iter().map(seat).chain(canary))?;
         let degraded = if degraded.is_empty() {
@@ -103,6 +106,7 @@ impl Route {
             conversations: before
                 .map(|before| Arc::clone(&before.conversations))
                 .unwrap_or_default(),
+            dialect: first.unwrap_or_default(),
             settings,
             queue,
             degraded,

@@ -1,19 +1,22 @@
 //! What a client asks for: its body, read within limits and looked at as little as needed.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::BodyExt;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::config::Server;
-use crate::dialect::{self, ApiError};
+use crate::dialect::{ApiError, Asks, Dialect, Endpoint, headers};
 use crate::limits::PAGE;
 
 /// A client's request, whole and well-formed.
@@ -25,10 +28,12 @@ pub(super) struct Ask {
     pub(super) stream: bool,
     /// What is passed on of its headers.
     pub(super) headers: HeaderMap,
+    /// What is passed on of its query.
+    pub(super) parameters: Option<String>,
     /// The body, byte for byte.
     pub(super) body: Bytes,
-    /// Where in it the model's name stands, quotes included.
-    model_at: Range<usize>,
+    /// Where in it the model's name stands, quotes included; nowhere if that is in the path.
+    model_at: Option<Range<usize>>,
     /// The body's share of the memory for bodies.
     _memory: Option<OwnedSemaphorePermit>,
 }
@@ -42,6 +47,15 @@ struct Fields<'a> {
     stream: Option<bool>,
 }
 
+/// What is asked for, before the body is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// The kind of request.
+    pub(crate) endpoint: Endpoint,
+    /// The model, where the path names it.
+    pub(crate) model: Option<String>,
+}
+
 impl Ask {
     /// Reads the body within its limits of size, time and memory.
     ///
@@ -49,58 +63,106 @@ impl Ask {
     ///
     /// What the client should be told.
     pub(super) async fn read(
-        headers: &HeaderMap,
+        path: Path,
+        head: &Parts,
         hop: HeaderValue,
         body: Body,
         server: &Server,
         memory: &Arc<Semaphore>,
     ) -> Result<Self, ApiError> {
+        let Path { endpoint, model } = path;
+        let query = head.uri.query().unwrap_or_default();
+        check_coding(&head.headers)?;
+        if endpoint == Endpoint::StreamGenerate && !query.split('&').any(|one| one == "alt=sse") {
+            let message = "streams are passed on as server-sent events: add '?alt=sse' to the path";
+            return Err(ApiError::invalid(
+                StatusCode::BAD_REQUEST,
+                "no_event_stream",
+                message,
+            ));
+        }
         let reading = collect(body, server.max_body_bytes, memory);
         let limit = server.body_timeout.get();
         let (body, memory) = timeout(limit, reading).await.map_err(|_| {
             let message = format!("the request's body did not come within {limit:?}");
             ApiError::invalid(StatusCode::REQUEST_TIMEOUT, "slow_body", message)
         })??;
-        let (model, model_at, stream) = look(&body)?;
+        let (model, model_at, stream) = match (endpoint.asks(), model) {
+            (Asks::InPath { stream }, model) => {
+                parse::<HashMap<&str, IgnoredAny>>(text(&body)?)?;
+                (model.unwrap_or_default(), None, stream)
+            }
+            (asks, _) => {
+                let (model, model_at, stream) = look(&body)?;
+                (model, Some(model_at), stream && asks == Asks::InBody)
+            }
+        };
+        let dialect = endpoint.dialect();
         Ok(Self {
             model,
             stream,
-            headers: sent_on(headers, &server.pass_headers, hop),
+            headers: sent_on(dialect, &head.headers, &server.pass_headers, hop),
+            parameters: parameters(dialect, query),
             body,
             model_at,
             _memory: Some(memory),
         })
     }
 
-    /// The gateway's own request, whose body begins with the model `""`.
-    pub(super) fn own(body: &'static str, hop: HeaderValue) -> Self {
-        const BEFORE: usize = r#"{"model":"#.len();
+    /// The gateway's own request. If its body names a model, it begins with the name `""`.
+    pub(super) fn own(endpoint: Endpoint, body: &'static str, hop: HeaderValue) -> Self {
+        const BEFORE: &str = r#"{"model":"#;
+        let at = BEFORE.len()..BEFORE.len() + 2;
         Self {
             model: String::new(),
             stream: false,
-            headers: sent_on(&HeaderMap::new(), &[], hop),
+            headers: sent_on(endpoint.dialect(), &HeaderMap::new(), &[], hop),
+            parameters: None,
             body: Bytes::from_static(body.as_bytes()),
-            model_at: BEFORE..BEFORE + 2,
+            model_at: body.starts_with(BEFORE).then_some(at),
             _memory: None,
         }
     }
 
     /// The body with another model's name in it, all else byte for byte as it was.
     pub(super) fn body_for(&self, model: &str) -> Bytes {
-        if model == self.model {
+        let Some(at) = self.model_at.as_ref().filter(|_| model != self.model) else {
             return self.body.clone();
-        }
+        };
         let name = serde_json::Value::from(model).to_string();
         let mut body = BytesMut::with_capacity(self.body.len() + name.len());
-        body.extend_from_slice(&self.body[..self.model_at.start]);
+        body.extend_from_slice(&self.body[..at.start]);
         body.extend_from_slice(name.as_bytes());
-        body.extend_from_slice(&self.body[self.model_at.end..]);
+        body.extend_from_slice(&self.body[at.end..]);
         body.freeze()
     }
 }
 
-fn sent_on(headers: &HeaderMap, pass: &[String], hops: HeaderValue) -> HeaderMap {
-    let mut headers = dialect::headers::to_provider(headers, pass);
+/// A body that is packed would have to be unpacked to be looked at.
+fn check_coding(headers: &HeaderMap) -> Result<(), ApiError> {
+    let coding = headers.get(header::CONTENT_ENCODING);
+    if coding.is_none_or(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Ok(());
+    }
+    let message =
+        "the body has a Content-Encoding, which the gateway does not undo: send it as it is";
+    Err(ApiError::invalid(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_content_encoding",
+        message,
+    ))
+}
+
+/// What of a query is for the provider.
+fn parameters(dialect: Dialect, query: &str) -> Option<String> {
+    let all = query.split('&');
+    let own = all.filter(|one| dialect.owns_parameter(one.split('=').next().unwrap_or_default()));
+    let own: Vec<_> = own.collect();
+    (!own.is_empty()).then(|| own.join("&"))
+}
+
+fn sent_on(dialect: Dialect, headers: &HeaderMap, pass: &[String], hops: HeaderValue) -> HeaderMap {
+    let mut headers = headers::to_provider(dialect, headers, pass);
     crate::hop::sign(&mut headers, hops);
     headers
 }
@@ -148,19 +210,8 @@ async fn collect(
 }
 
 fn look(body: &Bytes) -> Result<(String, Range<usize>, bool), ApiError> {
-    let text = std::str::from_utf8(body).map_err(|error| {
-        let message = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
-        ApiError::invalid(StatusCode::BAD_REQUEST, "invalid_utf8", message)
-    })?;
-    let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| {
-        let message = format!("the body cannot be read: {error}");
-        let code = if error.is_data() {
-            "invalid_body"
-        } else {
-            "invalid_json"
-        };
-        ApiError::invalid(StatusCode::BAD_REQUEST, code, message)
-    })?;
+    let text = text(body)?;
+    let fields: Fields<'_> = parse(text)?;
     let model: String = serde_json::from_str(fields.model.get()).map_err(|_| {
         let message = "the model must be a string";
         ApiError::invalid(StatusCode::BAD_REQUEST, "invalid_body", message).param("model")
@@ -169,4 +220,39 @@ fn look(body: &Bytes) -> Result<(String, Range<usize>, bool), ApiError> {
     let start = fields.model.get().as_ptr().addr() - text.as_ptr().addr();
     let end = start + fields.model.get().len();
     Ok((model, start..end, fields.stream.unwrap_or(false)))
+}
+
+fn text(body: &Bytes) -> Result<&str, ApiError> {
+    std::str::from_utf8(body).map_err(|error| {
+        let message = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
+        ApiError::invalid(StatusCode::BAD_REQUEST, "invalid_utf8", message)
+    })
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ApiError> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = format!("the body cannot be read: {error}");
+        let code = if error.is_data() {
+            "invalid_body"
+        } else {
+            "invalid_json"
+        };
+        ApiError::invalid(StatusCode::BAD_REQUEST, code, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_query_only_what_the_dialect_knows_passes() {
+        let query = "key=secret&beta=true&alt=sse&betas=1";
+        assert_eq!(
+            parameters(Dialect::Anthropic, query).as_deref(),
+            Some("beta=true")
+        );
+        assert_eq!(parameters(Dialect::Gemini, query), None);
+        assert_eq!(parameters(Dialect::Anthropic, ""), None);
+    }
 }

@@ -41,7 +41,7 @@ pub(super) async fn attempt(target: &Target, way: &Way, signs: &Signs) -> Result
 async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<Answer, Failed> {
     let limits = &target.provider.settings.limits;
     let late = |_| due.passed();
-    let sent = target.provider.client.send(request(target, way));
+    let sent = target.provider.client.send(request(target, way)?);
     let unsent = |error| unsent(&error, limits.connect.get());
     let response = timeout_at(due.at, sent).await.map_err(late)?;
     let response = response.map_err(unsent)?;
@@ -86,11 +86,15 @@ async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<A
     }
 }
 
-fn request(target: &Target, way: &Way) -> Request<Full<Bytes>> {
+fn request(target: &Target, way: &Way) -> Result<Request<Full<Bytes>>, Failed> {
     let ask = &way.ask;
     let mut request = Request::new(Full::new(ask.body_for(&target.model)));
     *request.method_mut() = http::Method::POST;
-    *request.uri_mut() = target.provider.uri(way.endpoint).clone();
+    let parameters = ask.parameters.as_deref();
+    let address = target
+        .provider
+        .address(way.endpoint, &target.model, parameters);
+    *request.uri_mut() = address.map_err(Failed::Unreachable)?;
     let headers = request.headers_mut();
     *headers = ask.headers.clone();
     let accepted = if ask.stream {
@@ -108,10 +112,10 @@ fn request(target: &Target, way: &Way) -> Request<Full<Bytes>> {
         header::ACCEPT_ENCODING,
         HeaderValue::from_static("identity"),
     );
-    if let Some(key) = &target.provider.authorization {
-        headers.insert(header::AUTHORIZATION, key.clone());
+    if let Some((name, key)) = &target.provider.key {
+        headers.insert(name, key.clone());
     }
-    request
+    Ok(request)
 }
 
 /// What kept a request from being answered.

@@ -11,7 +11,7 @@ use cutout::{Outcome, Report};
 use http::StatusCode;
 
 use crate::config::Scope;
-use crate::dialect::{ApiError, Fault, Refusal};
+use crate::dialect::{ApiError, Fault, Refusal, Unfit};
 use crate::providers::{Cause, Suspension, Target};
 use crate::requests::Ended;
 
@@ -56,10 +56,21 @@ pub(crate) enum Limit {
 
 impl From<Refusal> for Failed {
     fn from(refusal: Refusal) -> Self {
+        let wait = refusal.asked_wait();
+        let is_believed = verdict(refusal.status).waits;
         Self::Refused {
+            retry_after: wait.filter(|_| is_believed).and_then(believed),
             refusal: Box::new(refusal),
-            retry_after: None,
             is_final: false,
+        }
+    }
+}
+
+impl From<Unfit> for Failed {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Refused(refusal) => Self::from(*refusal),
+            Unfit::Invalid(why) => Self::Invalid(why.to_owned()),
         }
     }
 }
@@ -271,7 +282,10 @@ pub(crate) fn asked_wait(status: StatusCode, headers: &http::HeaderMap) -> Optio
     if !verdict(status).waits {
         return None;
     }
-    let wait = retry_after(headers, SystemTime::now())?;
+    believed(retry_after(headers, SystemTime::now())?)
+}
+
+fn believed(wait: Duration) -> Option<Duration> {
     (!wait.is_zero()).then_some(wait.min(LONGEST_WAIT))
 }
 

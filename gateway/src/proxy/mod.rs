@@ -28,18 +28,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
 use crate::auth::KeyName;
-use crate::dialect::ApiError;
+use crate::dialect::{ApiError, Endpoint};
 use crate::gateway::Gateway;
-use crate::providers::{Endpoint, Route, Target};
+use crate::providers::{Route, Target};
 use crate::requests::Record;
 use ask::Ask;
+pub(crate) use ask::Path;
 use failed::{Failed, Limit};
 use failover::Search;
 use way::Way;
@@ -48,25 +48,14 @@ use pour::Pace;
 use respond::{REQUEST_ID, refuse, respond};
 use signs::Signs;
 
-/// `POST /v1/chat/completions`.
-pub(crate) async fn chat(State(gateway): State<Arc<Gateway>>, request: Request<Body>) -> Response {
-    handle(&gateway, Endpoint::Chat, request).await
-}
-
-/// `POST /v1/embeddings`.
-pub(crate) async fn embeddings(
-    State(gateway): State<Arc<Gateway>>,
-    request: Request<Body>,
-) -> Response {
-    handle(&gateway, Endpoint::Embeddings, request).await
-}
-
-async fn handle(gateway: &Gateway, endpoint: Endpoint, request: Request<Body>) -> Response {
+/// Answers a request for a model.
+pub(crate) async fn handle(gateway: Arc<Gateway>, path: Path, request: Request<Body>) -> Response {
+    let endpoint = path.endpoint;
     let mut record = Record::new(&gateway.requests, endpoint, request.headers());
     let id = HeaderValue::try_from(record.id());
-    let mut response = match take_in(gateway, request, &mut record).await {
+    let mut response = match take_in(&gateway, path, request, &mut record).await {
         Ok(asked) => asked.answer(endpoint, record).await,
-        Err(error) => refuse(error, record),
+        Err(error) => refuse(endpoint, &error, record),
     };
     if let Ok(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -86,6 +75,7 @@ struct Asked {
 
 async fn take_in(
     gateway: &Gateway,
+    path: Path,
     request: Request<Body>,
     record: &mut Record,
 ) -> Result<Asked, ApiError> {
@@ -95,7 +85,8 @@ async fn take_in(
     record.key(head.extensions.get::<KeyName>());
     let hop = gateway.hop.follow(&head.headers)?;
     let server = &fleet.config.server;
-    let ask = Ask::read(&head.headers, hop, body, server, &gateway.places.memory).await?;
+    let (endpoint, memory) = (path.endpoint, &gateway.places.memory);
+    let ask = Ask::read(path, &head, hop, body, server, memory).await?;
     record.asks(&ask.model, ask.stream);
     // After the body, so that slow clients take no place of others.
     let place = gateway.places.request()?;
@@ -105,6 +96,16 @@ async fn take_in(
             ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"),
         );
     };
+    if route.dialect != endpoint.dialect() {
+        let (is, asked) = (route.dialect.name(), endpoint.dialect().name());
+        let message = format!(
+            "the providers of {:?} speak the dialect of {is}, this path that of {asked}, and nothing is translated: use \
+             a path of {is}",
+            ask.model
+        );
+        let error = ApiError::invalid(StatusCode::BAD_REQUEST, "wrong_dialect", message);
+        return Err(error.param("model"));
+    }
     record.route(&ask.model);
     let pace = if ask.stream {
         Some(Pace::new(server, gateway.places.stream()?))
@@ -130,11 +131,11 @@ impl Asked {
         let Some(pace) = self.pace else {
             let (found, record) = search.run().await;
             return match found {
-                Ok(found) => respond(found, None, record),
-                Err(error) => refuse(error, record),
+                Ok(found) => respond(endpoint, found, None, record),
+                Err(error) => refuse(endpoint, &error, record),
             };
         };
-        waiting::stream(search, comments, pace).await
+        waiting::stream(endpoint, search, comments, pace).await
     }
 }
 
@@ -145,7 +146,7 @@ pub(crate) async fn once(
     endpoint: Endpoint,
     body: &'static str,
 ) -> Result<(), Failed> {
-    let ask = Ask::own(body, gateway.hop.first());
+    let ask = Ask::own(endpoint, body, gateway.hop.first());
     let way = Way::new(endpoint, ask, None, 1);
     let signs = Signs::new(Arc::clone(target), None, false);
     let total = target.provider.settings.limits.total.get();

@@ -19,8 +19,8 @@ use super::call::Call;
 use super::failed::Failed;
 use super::reading::{Stream, heard, too_long};
 use crate::config::Server;
-use crate::dialect::sse::{KEEP_ALIVE, Said, comments, read};
-use crate::dialect::{ApiError, Usage};
+use crate::dialect::sse::{read, usage};
+use crate::dialect::{ApiError, Endpoint, Said};
 use crate::requests::{End, Ended, Record};
 
 /// How many events may wait for the client.
@@ -55,6 +55,7 @@ pub(super) struct Gone;
 
 /// The client of a stream.
 pub(super) struct Client {
+    pub(super) endpoint: Endpoint,
     events: mpsc::Sender<Bytes>,
     pub(super) pace: Pace,
 }
@@ -68,9 +69,14 @@ impl Client {
         }
     }
 
+    /// Shows it that the connection lives.
+    pub(super) async fn keep_alive(&self) -> Result<(), Gone> {
+        self.send(self.endpoint.dialect().keep_alive()).await
+    }
+
     /// Tells it that there is no answer, or no more of it: in the way that the official clients raise.
     pub(super) async fn tell(&self, error: &ApiError) {
-        let event = Bytes::from(format!("data: {}\n\n", error.body()));
+        let event = Bytes::from(self.endpoint.speech().failure(error));
         // If it is not there any more, there is nobody to tell.
         let _ = self.send(event).await;
     }
@@ -78,12 +84,17 @@ impl Client {
 
 /// The body of a stream. `work` fills it, and is dropped when the client goes away.
 pub(super) fn pipe<W: Future<Output = ()> + Send + 'static>(
+    endpoint: Endpoint,
     pace: Pace,
     work: impl FnOnce(Client) -> W,
 ) -> Pipe {
     let (events, receiver) = mpsc::channel(WAITING);
     let watched = events.clone();
-    let work = work(Client { events, pace });
+    let work = work(Client {
+        endpoint,
+        events,
+        pace,
+    });
     tokio::spawn(async move {
         tokio::select! {
             () = watched.closed() => {}
@@ -144,15 +155,16 @@ async fn pass_on(
         record.ends(End::Complete);
         call.settle(Outcome::Success);
     };
+    let endpoint = stream.endpoint;
     let mut finished = false;
     loop {
         while let Some(mut event) = stream.events.pop_front() {
-            record.tokens(|| Usage::of_event(&event));
-            match read(&event) {
-                Said::Nothing => event = comments(&event),
+            record.tokens(|| usage(endpoint, &event));
+            match read(endpoint, &event) {
+                Said::Nothing => event = endpoint.dialect().comments(&event),
                 Said::Head => {}
                 Said::Piece { finished: now } => finished |= now,
-                Said::Done => {
+                Said::Done { .. } => {
                     succeed(record);
                     client.send(event).await?;
                     let _ = timeout(AFTER_DONE, drain(stream, call)).await;
@@ -168,7 +180,8 @@ async fn pass_on(
                 let pushed = stream.splitter.push(&data, &mut stream.events);
                 pushed.map_err(|_| too_long())?;
             }
-            None if finished || read(stream.splitter.rest()) == Said::Done => {
+            None if finished || ends(endpoint, stream.splitter.rest()) => {
+                record.tokens(|| usage(endpoint, stream.splitter.rest()));
                 succeed(record);
                 let rest = Bytes::copy_from_slice(stream.splitter.rest());
                 if !rest.is_empty() {
@@ -184,6 +197,14 @@ async fn pass_on(
     }
 }
 
+/// Whether what came last, though without its blank line, ends a stream well.
+fn ends(endpoint: Endpoint, rest: &[u8]) -> bool {
+    matches!(
+        read(endpoint, rest),
+        Said::Done { .. } | Said::Piece { finished: true }
+    )
+}
+
 /// The next piece; while the provider is silent, the client is kept alive.
 async fn next(stream: &mut Stream, call: &Call, client: &Client) -> Result<Option<Bytes>, Cut> {
     let idle = call.target().provider.settings.limits.idle.get();
@@ -192,7 +213,7 @@ async fn next(stream: &mut Stream, call: &Call, client: &Client) -> Result<Optio
         tokio::select! {
             biased;
             piece = &mut next => return Ok(piece?),
-            () = sleep(client.pace.keep_alive) => client.send(KEEP_ALIVE).await?,
+            () = sleep(client.pace.keep_alive) => client.keep_alive().await?,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The answer of a provider, read within its limits and looked at.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -8,18 +7,14 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
 use super::failed::{Failed, Limit, asked_wait};
 use super::signs::Signs;
 use super::way::Way;
 use crate::config::Limits;
-use crate::dialect::choice::{Choices, Part, failure};
-use crate::dialect::sse::{Said, Splitter, comments, read};
-use crate::dialect::{Refusal, SHOULD_RETRY, headers};
-use crate::providers::Endpoint;
+use crate::dialect::sse::{Splitter, read};
+use crate::dialect::{Endpoint, Refusal, SHOULD_RETRY, Said, headers};
 
 /// How much of an error's body is read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -40,6 +35,7 @@ pub(super) enum Answer {
 /// A stream that has begun well.
 #[derive(Debug)]
 pub(super) struct Stream {
+    pub(super) endpoint: Endpoint,
     pub(super) headers: HeaderMap,
     /// Whole events that have come and have not been looked at.
     pub(super) events: VecDeque<Bytes>,
@@ -75,11 +71,19 @@ pub(super) async fn refusal(response: Response<Incoming>, idle: Duration) -> Fai
     let should_retry = head.headers.get(SHOULD_RETRY);
     // Why it refused is good to know, but not worth an error of its own.
     let body = collect(body, idle).await.unwrap_or_default();
-    Failed::Refused {
-        refusal: Box::new(Refusal::of_status(status, &kind(&head.headers), &body)),
-        retry_after: asked_wait(status, &head.headers),
-        is_final: should_retry.is_some_and(|should| should == "false"),
+    let refusal = Refusal::of_status(status, &kind(&head.headers), &body);
+    let asked = asked_wait(status, &head.headers);
+    let mut failed = Failed::from(refusal);
+    if let Failed::Refused {
+        retry_after,
+        is_final,
+        ..
+    } = &mut failed
+    {
+        *retry_after = asked.or(*retry_after);
+        *is_final = should_retry.is_some_and(|should| should == "false");
     }
+    failed
 }
 
 /// Waits for the first piece of a whole answer, which is when the provider has made up its mind.
@@ -101,7 +105,6 @@ pub(super) async fn whole(
     signs: &Signs,
 ) -> Result<Answer, Failed> {
     let (head, mut rest) = response.into_parts();
-    let invalid = |why: &str| Failed::Invalid(why.to_owned());
     let mut body = BytesMut::from(&first[..]);
     while let Some(data) = heard(&mut rest, limits.idle.get(), signs).await? {
         if body.len() + data.len() > limits.max_answer_bytes {
@@ -112,47 +115,14 @@ pub(super) async fn whole(
     }
     let body = body.freeze();
     // JSON is UTF-8; what is skipped in it below would not be checked.
-    let text = std::str::from_utf8(&body).map_err(|_| invalid("a body that is not UTF-8"))?;
-    let looked: Option<Whole<'_>> =
-        serde_json::from_str(text).map_err(|_| invalid("a body that is not a JSON object"))?;
-    let looked = looked.unwrap_or_default();
-    if looked.error.is_some() || looked.object.as_deref() == Some("error") {
-        let value = serde_json::from_str(text).unwrap_or_default();
-        if let Some(refusal) = Refusal::inside(value, false) {
-            return Err(refusal.into());
-        }
-    }
-    let choices = looked.choices.unwrap_or_default();
-    let mut choices = choices.iter().flatten();
-    if let Some(refusal) = choices.clone().find_map(failure) {
-        return Err(refusal.into());
-    }
-    let is_answer = match endpoint {
-        Endpoint::Chat => choices.any(|choice| choice.has_content() || choice.is_finished()),
-        Endpoint::Embeddings => looked
-            .data
-            .is_some_and(|data| data.iter().any(|part| part.0)),
-    };
-    if !is_answer {
-        return Err(invalid("empty"));
-    }
+    let text = std::str::from_utf8(&body)
+        .map_err(|_| Failed::Invalid("a body that is not UTF-8".to_owned()))?;
+    endpoint.speech().whole(text)?;
     Ok(Answer::Whole {
         status: head.status,
         headers: headers::to_client(&head.headers),
         body,
     })
-}
-
-/// What of a whole answer matters here.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Whole<'a> {
-    error: Option<IgnoredAny>,
-    #[serde(borrow)]
-    object: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    choices: Choices<'a>,
-    data: Option<Vec<Part>>,
 }
 
 /// An error's body, as far as it is worth reading.
@@ -215,23 +185,26 @@ pub(super) async fn begin(
         };
         splitter.push(&data, &mut events).map_err(|_| too_long())?;
         while let Some(event) = events.pop_front() {
-            match read(&event) {
+            match read(way.endpoint, &event) {
                 Said::Nothing => {
-                    way.comment(comments(&event));
+                    way.comment(way.endpoint.dialect().comments(&event));
                     continue;
                 }
                 Said::Head => {}
-                Said::Piece { .. } => {
+                Said::Piece { .. } | Said::Done { is_answer: true } => {
                     kept.push_back(event);
                     kept.append(&mut events);
                     return Ok(Stream {
+                        endpoint: way.endpoint,
                         headers: headers::to_client(&head.headers),
                         events: kept,
                         splitter,
                         body,
                     });
                 }
-                Said::Done => return Err(Failed::Invalid("empty".to_owned())),
+                Said::Done { is_answer: false } => {
+                    return Err(Failed::Invalid("empty".to_owned()));
+                }
                 Said::Error(refusal) => return Err(Failed::from(*refusal)),
                 Said::Broken(why) => return Err(Failed::Invalid(why.to_owned())),
             }

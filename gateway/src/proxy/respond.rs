@@ -1,7 +1,7 @@
 //! Answers as the client gets them.
 
 use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use cutout::Outcome;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use super::failover::{Found, From};
 use super::pour::{Pace, Pipe, pipe, pour};
 use super::reading::Answer;
-use crate::dialect::{ApiError, TRIED, Tried, Usage, listed};
+use crate::dialect::{ApiError, Endpoint, TRIED, Tried, listed};
 use crate::requests::{End, Ended, Record};
 
 /// Says on an answer who gave it.
@@ -22,14 +22,19 @@ const DEGRADED: HeaderName = HeaderName::from_static("x-cutout-degraded");
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-cutout-request-id");
 
 /// An error, which ends the account of the request.
-pub(super) fn refuse(error: ApiError, mut record: Record) -> Response {
+pub(super) fn refuse(endpoint: Endpoint, error: &ApiError, mut record: Record) -> Response {
     record.refused(error.status, error.code);
     record.end(End::Complete);
-    error.into_response()
+    error.to_response(endpoint.dialect())
 }
 
 /// What was found; streams have a pace. A stream takes the account along; of any other answer it ends here.
-pub(super) fn respond(found: Found, pace: Option<Pace>, mut record: Record) -> Response {
+pub(super) fn respond(
+    endpoint: Endpoint,
+    found: Found,
+    pace: Option<Pace>,
+    mut record: Record,
+) -> Response {
     let mut provider = None;
     let mut response = match (found.from, pace) {
         (From::Kept(body), _) => {
@@ -52,13 +57,13 @@ pub(super) fn respond(found: Found, pace: Option<Pace>, mut record: Record) -> R
                     record.attempted(Ended::well(status));
                     call.settle(Outcome::Success);
                     record.head(status);
-                    record.tokens(|| Usage::of_answer(&body));
+                    record.tokens(|| endpoint.usage(&body));
                     record.end(End::Complete);
                     whole(status, headers, body)
                 }
                 (Answer::Stream(stream), Some(pace)) => {
                     let headers = stream.headers.clone();
-                    let body = pipe(pace, |client| pour(stream, call, client, record));
+                    let body = pipe(endpoint, pace, |client| pour(stream, call, client, record));
                     head_of_stream(headers, body)
                 }
                 (Answer::Stream(_), None) => {

@@ -16,7 +16,7 @@ use super::failover::{Found, From, Search};
 use super::pour::{Client, Gone, Pace, pipe, pour};
 use super::reading::Answer;
 use super::respond::{head_of_stream, refuse, respond};
-use crate::dialect::sse::KEEP_ALIVE;
+use crate::dialect::Endpoint;
 use crate::requests::{End, Record};
 
 /// How many comments of providers may wait for the client.
@@ -24,6 +24,7 @@ pub(super) const COMMENTS: usize = 4;
 
 /// A stream as the search finds it; `comments` are those of providers before the first content.
 pub(super) async fn stream(
+    endpoint: Endpoint,
     search: Search,
     mut comments: mpsc::Receiver<Bytes>,
     pace: Pace,
@@ -36,14 +37,14 @@ pub(super) async fn stream(
                 if let From::Call(Answer::Stream(stream), _) = &mut found.from {
                     stream.preface(std::iter::from_fn(|| comments.try_recv().ok()));
                 }
-                respond(found, Some(pace), record)
+                respond(endpoint, found, Some(pace), record)
             }
-            Err(error) => refuse(error, record),
+            Err(error) => refuse(endpoint, &error, record),
         },
         Some(comment) = comments.recv() => comment,
-        () = sleep(pace.keep_alive) => KEEP_ALIVE,
+        () = sleep(pace.keep_alive) => endpoint.dialect().keep_alive(),
     };
-    let body = pipe(pace, |client| async move {
+    let body = pipe(endpoint, pace, |client| async move {
         // A client that has gone needs no answer.
         let Ok((found, mut record)) = keep_alive(&mut search, comments, first, &client).await
         else {
@@ -77,7 +78,7 @@ where
             biased;
             found = &mut *search => return Ok(found),
             Some(comment) = comments.recv() => comment,
-            () = sleep(client.pace.keep_alive) => KEEP_ALIVE,
+            () = sleep(client.pace.keep_alive) => client.endpoint.dialect().keep_alive(),
         };
         client.send(comment).await?;
     }
@@ -92,7 +93,8 @@ async fn begin(found: Found, client: Client, mut record: Record) {
     record.answered_by(call.target());
     let provider = &call.target().provider.settings.name;
     let degraded = found.degraded.map_or("", |_| ", degraded");
-    let comment = Bytes::from(format!(": from {provider}{degraded}\n"));
+    let dialect = client.endpoint.dialect();
+    let comment = dialect.comment(&format!("from {provider}{degraded}"));
     if client.send(comment).await.is_ok() {
         pour(stream, call, client, record).await;
     }

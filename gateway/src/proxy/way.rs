@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::ask::Ask;
-use crate::providers::Endpoint;
+use crate::dialect::Endpoint;
 
 /// What an attempt sends and whom it tells.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::Requests;
 use super::traffic::CameTo;
 use crate::auth::KeyName;
-use crate::dialect::Usage;
+use crate::dialect::{Endpoint, Usage};
 use crate::metrics;
-use crate::providers::{Endpoint, Target};
+use crate::providers::Target;
 
 /// What is remembered of a text that a client chose.
 const LONGEST: usize = 200;
@@ -35,6 +35,8 @@ pub(crate) struct Record {
     kept: Arc<Requests>,
     since: Instant,
     first_byte: Option<Duration>,
+    /// What the answer has said of its tokens.
+    used: Usage,
     line: Line,
     attempts: Mutex<Attempts>,
 }
@@ -117,6 +119,7 @@ impl Record {
             kept: Arc::clone(kept),
             since: Instant::now(),
             first_byte: None,
+            used: Usage::default(),
             line: Line {
                 ts: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
                 id: id(headers),
@@ -229,8 +232,7 @@ impl Record {
         if self.kept.log.is_on()
             && let Some(usage) = look()
         {
-            self.line.tokens_in = usage.prompt_tokens;
-            self.line.tokens_out = usage.completion_tokens;
+            self.used = self.used.then(usage);
         }
     }
 
@@ -261,6 +263,8 @@ impl Drop for Record {
                 .unwrap_or_else(PoisonError::into_inner)
                 .ended,
         );
+        line.tokens_in = self.used.input;
+        line.tokens_out = self.used.output;
         line.duration_ms = millis(took);
         line.first_byte_ms = self.first_byte.map(millis);
         let status = match line.end {

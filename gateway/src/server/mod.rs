@@ -2,6 +2,7 @@
 
 mod connections;
 mod dashboard;
+mod models;
 mod routes;
 mod stop;
 

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
-use serde_json::{Value, json};
 use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 
 use super::connections::Spare;
-use super::dashboard;
+use super::{dashboard, models};
 use crate::auth::{self, Door};
-use crate::dialect::ApiError;
+use crate::dialect::{ApiError, Dialect, Endpoint};
 use crate::gateway::Gateway;
 use crate::path::Named;
 use crate::{admin, metrics, proxy};
@@ -25,13 +25,7 @@ const PREFLIGHT: Duration = Duration::from_secs(600);
 
 /// All paths. Only whether the process runs and takes requests is told to everyone.
 pub(super) fn router(gateway: &Arc<Gateway>) -> Router {
-    let clients = Router::new()
-        .route("/v1/chat/completions", post(proxy::chat))
-        .route("/v1/embeddings", post(proxy::embeddings))
-        .route("/v1/models", get(models))
-        .route("/v1/models/{*model}", get(model))
-        .method_not_allowed_fallback(async || ApiError::wrong_method())
-        .with_state(Arc::clone(gateway));
+    let clients = clients(gateway);
     let measured = Router::new()
         .route("/metrics", get(numbers))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
@@ -49,13 +43,55 @@ pub(super) fn router(gateway: &Arc<Gateway>) -> Router {
             Door::Operators,
             admin::router(Arc::clone(gateway)),
         ))
-        .fallback(|| async {
-            ApiError::invalid(
-                StatusCode::NOT_FOUND,
-                "no_such_path",
-                "there is nothing at this path",
-            )
+        .fallback(async |request: Request| {
+            let message = "there is nothing at this path";
+            ApiError::invalid(StatusCode::NOT_FOUND, "no_such_path", message)
+                .to_response(Dialect::of_request(request.uri(), request.headers()))
         })
+}
+
+/// What is behind the clients' door.
+fn clients(gateway: &Arc<Gateway>) -> Router {
+    let paths = Endpoint::AT_PATHS.into_iter();
+    let paths = paths.fold(Router::new(), |paths, endpoint| {
+        let ask = async move |State(gateway), request| {
+            let model = None;
+            proxy::handle(gateway, proxy::Path { endpoint, model }, request).await
+        };
+        paths.route(&endpoint.client_path(), post(ask))
+    });
+    paths
+        .route("/v1/models", get(models::all))
+        .route("/v1beta/models", get(models::all))
+        .route("/v1/models/{*model}", get(models::one).post(verb))
+        .route("/v1beta/models/{*model}", get(models::one).post(verb))
+        .method_not_allowed_fallback(async |request: Request| {
+            ApiError::wrong_method()
+                .to_response(Dialect::of_request(request.uri(), request.headers()))
+        })
+        .with_state(Arc::clone(gateway))
+}
+
+/// Gemini's way to name a model and what to do with it: `model:verb`.
+async fn verb(
+    State(gateway): State<Arc<Gateway>>,
+    Named(action): Named<String>,
+    request: Request,
+) -> Response {
+    let (model, verb) = action.rsplit_once(':').unwrap_or((&action, ""));
+    match Endpoint::of_verb(verb) {
+        Some(endpoint) => {
+            let model = Some(model.to_owned());
+            proxy::handle(gateway, proxy::Path { endpoint, model }, request).await
+        }
+        None => {
+            let message = format!(
+                "models can be asked to generateContent, streamGenerateContent and countTokens, not to {verb:?}"
+            );
+            ApiError::invalid(StatusCode::NOT_FOUND, "no_such_path", message)
+                .to_response(Dialect::Gemini)
+        }
+    }
 }
 
 /// Puts paths behind a door. What is let in by its key goes first through what browsers need, so that a page of an allowed
@@ -81,7 +117,7 @@ async fn check_browser(
     let refusal = auth::check_browser(door, &head, &gateway.fleet.load().config.server).err();
     match refusal {
         None => next.run(Request::from_parts(head, body)).await,
-        Some(refusal) => refuse(door, refusal),
+        Some(refusal) => refuse(door, &head, &refusal),
     }
 }
 
@@ -90,7 +126,7 @@ async fn enter(State((gateway, door)): State<Behind>, request: Request, next: Ne
     if door == Door::Clients && head.extensions.get::<Spare>().is_some() {
         let message = "the gateway has all the connections it may have; try again soon";
         let error = ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message);
-        return refuse(door, error.retry_after(Duration::from_secs(1)));
+        return refuse(door, &head, &error.retry_after(Duration::from_secs(1)));
     }
     let entered = {
         let fleet = gateway.fleet.load();
@@ -103,19 +139,19 @@ async fn enter(State((gateway, door)): State<Behind>, request: Request, next: Ne
             }
             next.run(Request::from_parts(head, body)).await
         }
-        Err(refusal) => refuse(door, refusal),
+        Err(refusal) => refuse(door, &head, &refusal),
     }
 }
 
-fn refuse(door: Door, refusal: ApiError) -> Response {
+fn refuse(door: Door, head: &Parts, refusal: &ApiError) -> Response {
     metrics::refused(door, refusal.code);
-    refusal.into_response()
+    refusal.to_response(Dialect::of_request(&head.uri, &head.headers))
 }
 
 /// What a browser wants to hear before it lets a page of an allowed origin call `/v1`.
 fn cors(gateway: &Arc<Gateway>) -> CorsLayer {
     let gateway = Arc::clone(gateway);
-    let allowed = move |origin: &HeaderValue, _: &http::request::Parts| {
+    let allowed = move |origin: &HeaderValue, _: &Parts| {
         let fleet = gateway.fleet.load();
         let origin = origin.to_str();
         origin.is_ok_and(|origin| auth::allows_origin(&fleet.config.server, origin))
@@ -139,35 +175,4 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
     }
     "ready\n".into_response()
-}
-
-async fn models(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
-    let fleet = gateway.fleet.load();
-    let mut names: Vec<_> = fleet.routes.keys().collect();
-    names.sort();
-    let data: Vec<_> = names
-        .into_iter()
-        .map(|name| described(&gateway, name))
-        .collect();
-    Json(json!({ "object": "list", "data": data }))
-}
-
-async fn model(
-    State(gateway): State<Arc<Gateway>>,
-    Named(model): Named<String>,
-) -> Result<Json<Value>, ApiError> {
-    if gateway.fleet.load().routes.contains_key(&model) {
-        return Ok(Json(described(&gateway, &model)));
-    }
-    let message = format!("the model {model:?} does not exist here");
-    Err(ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"))
-}
-
-fn described(gateway: &Gateway, model: &str) -> Value {
-    json!({
-        "id": model,
-        "object": "model",
-        "created": gateway.started_ms / 1000,
-        "owned_by": "cutout-gateway",
-    })
 }

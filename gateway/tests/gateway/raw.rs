@@ -206,6 +206,18 @@ impl Script {
             .fold(script, |script, event| script.event(event))
     }
 
+    /// A stream that comes in these pieces, and ends.
+    pub(crate) fn pieces(pieces: &[&[u8]]) -> Self {
+        let mut script = Self::stream(&[]);
+        for piece in pieces {
+            let mut said = format!("{:x}\r\n", piece.len()).into_bytes();
+            said.extend_from_slice(piece);
+            said.extend_from_slice(b"\r\n");
+            script.0.push(Step::Say(said));
+        }
+        script.end()
+    }
+
     /// A good stream.
     pub(crate) fn streaming() -> Self {
         Self::stream(&[ROLE, HELLO, STOP, DONE]).end()

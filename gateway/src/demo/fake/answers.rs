@@ -8,43 +8,45 @@ use axum::extract;
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::mood::Mood;
 use super::pieces::{Piece, pieces, with_type};
 use super::seen::{Open, Seen};
+use super::voice::{Kind, Voice};
 
-pub(super) async fn chat(
+/// Answers as the endpoint does.
+pub(super) async fn answer(
+    kind: Kind,
     extract::State(seen): extract::State<Arc<Seen>>,
     request: Request<Body>,
 ) -> Response {
     let (open, mood, body) = receive(&seen, request).await;
-    let model = body["model"].as_str().unwrap_or_default();
-    let answer = json!({
-        "id": "chatcmpl-fake", "object": "chat.completion", "created": 1, "model": model,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello there"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
-    });
-    match body["stream"].as_bool() {
-        Some(true) => {
-            let usage = body["stream_options"]["include_usage"] == true;
-            stream(open, mood, model, usage.then_some(&answer["usage"])).await
-        }
-        _ => whole(open, mood, answer).await,
+    let voice = Voice::of(kind, &body);
+    let is_stream = match kind {
+        Kind::StreamGenerate => true,
+        Kind::Chat | Kind::Completions | Kind::Responses | Kind::Messages => body["stream"] == true,
+        _ => false,
+    };
+    if is_stream {
+        stream(open, mood, voice).await
+    } else {
+        whole(open, mood, voice).await
     }
 }
 
-pub(super) async fn embeddings(
-    extract::State(seen): extract::State<Arc<Seen>>,
+/// What a verb behind a model's name asks for.
+pub(super) async fn verb(
+    state: extract::State<Arc<Seen>>,
+    extract::Path(action): extract::Path<String>,
     request: Request<Body>,
 ) -> Response {
-    let (open, mood, body) = receive(&seen, request).await;
-    let answer = json!({
-        "object": "list", "model": body["model"],
-        "data": [{"object": "embedding", "index": 0, "embedding": [0.5, -0.25]}],
-        "usage": {"prompt_tokens": 1, "total_tokens": 1},
-    });
-    whole(open, mood, answer).await
+    let kind = match action.rsplit_once(':') {
+        Some((_, "generateContent")) => Kind::Generate,
+        Some((_, "streamGenerateContent")) => Kind::StreamGenerate,
+        _ => Kind::CountContent,
+    };
+    answer(kind, state, request).await
 }
 
 async fn receive(seen: &Arc<Seen>, request: Request<Body>) -> (Open, Mood, Value) {
@@ -53,7 +55,8 @@ async fn receive(seen: &Arc<Seen>, request: Request<Body>) -> (Open, Mood, Value
     let (head, body) = request.into_parts();
     let body = to_bytes(body, 64 << 20).await.unwrap_or_default();
     let value = serde_json::from_slice(&body).unwrap_or_default();
-    *seen.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((head.headers, body));
+    let asked = head.uri.to_string();
+    *seen.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, head.headers, body));
     let mood = seen
         .mood
         .lock()
@@ -62,7 +65,7 @@ async fn receive(seen: &Arc<Seen>, request: Request<Body>) -> (Open, Mood, Value
     (open, mood, value)
 }
 
-async fn whole(open: Open, mood: Mood, answer: Value) -> Response {
+async fn whole(open: Open, mood: Mood, voice: Voice) -> Response {
     let json = HeaderValue::from_static("application/json");
     match mood {
         Mood::Stalling => pieces(json, open, vec![Piece::Text("{\"id\":"), Piece::Nothing]),
@@ -71,68 +74,55 @@ async fn whole(open: Open, mood: Mood, answer: Value) -> Response {
         Mood::BadText => with_type(json, Bytes::from_static(b"{\"id\":\"\xff\"}")),
         Mood::BrokenEvents => with_type(json, "{\"id\":}".to_owned()),
         Mood::ErrorAs200 | Mood::ErrorFirst | Mood::ErrorLast => {
-            with_type(json, r#"{"error":{"message":"fake trouble"}}"#)
+            with_type(json, voice.trouble.to_string())
         }
+        Mood::Empty => with_type(json, "{}"),
         Mood::Endless => pieces(json, open, vec![Piece::Endless("          ")]),
-        mood => match ill(mood).await {
+        mood => match ill(mood, &voice).await {
             Some(response) => response,
-            None => with_type(json, answer.to_string()),
+            None => with_type(json, voice.answer.to_string()),
         },
     }
 }
 
-async fn stream(open: Open, mood: Mood, model: &str, usage: Option<&Value>) -> Response {
-    const WORDS: [&str; 3] = ["Hello", " ", "there"];
-    let chunk = |delta: Value, finish: Option<&str>| {
-        let chunk = json!({
-            "id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1, "model": model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-        });
-        Piece::Owned(format!("data: {chunk}\n\n"))
-    };
-    let mut all: Vec<_> = WORDS
-        .iter()
-        .map(|word| chunk(json!({"content": word}), None))
-        .collect();
+async fn stream(open: Open, mood: Mood, voice: Voice) -> Response {
     let events = HeaderValue::from_static("text/event-stream");
+    let trouble = Piece::Owned(voice.trouble_event());
+    let mut all: Vec<_> = voice.head.iter().cloned().map(Piece::Owned).collect();
+    let content = voice.content.iter().cloned().map(Piece::Owned);
     match mood {
-        Mood::Stalling => all.push(Piece::Nothing),
-        Mood::Cutting => all.extend([Piece::Text("data: {\"id\":\"chatc"), Piece::Cut]),
-        Mood::Unfinished => {}
-        Mood::ErrorFirst => all.insert(0, Piece::Text(TROUBLE)),
-        Mood::ErrorLast | Mood::ErrorAs200 => all.push(Piece::Text(TROUBLE)),
-        Mood::BrokenEvents => all.push(Piece::Text("data: {\"id\":\n\n")),
-        Mood::BadText => all.push(Piece::Bytes(b"data: {\"id\":\"\xff\"}\n\n")),
+        Mood::Empty => {}
+        Mood::ErrorFirst => all.push(trouble),
         Mood::Endless => all = vec![Piece::Endless("data: 0123456789")],
         Mood::Dripping(each) => {
-            let Some(first) = all.drain(..).next() else {
+            let Some(first) = voice.content.first() else {
                 return Response::default();
             };
-            all.push(Piece::Drip(Box::new(first), each));
+            all.push(Piece::Drip(Box::new(Piece::Owned(first.clone())), each));
         }
-        mood => match ill(mood).await {
+        Mood::Stalling => all.extend(content.chain([Piece::Nothing])),
+        Mood::Cutting => {
+            all.extend(content.chain([Piece::Text("data: {\"id\":\"chatc"), Piece::Cut]));
+        }
+        Mood::Unfinished => all.extend(content),
+        Mood::ErrorLast | Mood::ErrorAs200 => all.extend(content.chain([trouble])),
+        Mood::BrokenEvents => all.extend(content.chain([Piece::Text("data: {\"id\":\n\n")])),
+        Mood::BadText => {
+            all.extend(content.chain([Piece::Bytes(b"data: {\"id\":\"\xff\"}\n\n")]));
+        }
+        mood => match ill(mood, &voice).await {
             Some(response) => return response,
-            None => {
-                all.push(chunk(json!({}), Some("stop")));
-                all.extend(usage.map(|usage| {
-                    let chunk = json!({"id": "chatcmpl-fake", "choices": [], "usage": usage});
-                    Piece::Owned(format!("data: {chunk}\n\n"))
-                }));
-                all.push(Piece::Text("data: [DONE]\n\n"));
-            }
+            None => all.extend(content.chain(voice.end.iter().cloned().map(Piece::Owned))),
         },
     }
     pieces(events, open, all)
 }
 
-const TROUBLE: &str =
-    "data: {\"error\":{\"message\":\"fake trouble\",\"type\":\"server_error\"}}\n\n";
-
 /// What is the same for streams and whole answers; `None` if it is well.
-async fn ill(mood: Mood) -> Option<Response> {
+async fn ill(mood: Mood, voice: &Voice) -> Option<Response> {
     match mood {
         Mood::Refusing(status, wait) => {
-            let body = r#"{"error":{"message":"fake refusal","type":"fake"}}"#;
+            let body = voice.refusal(status).to_string();
             let mut response = with_type(HeaderValue::from_static("application/json"), body);
             *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
             if let Some(wait) = wait {

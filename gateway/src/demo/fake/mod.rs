@@ -4,6 +4,7 @@ mod answers;
 mod mood;
 mod pieces;
 mod seen;
+mod voice;
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,9 +18,10 @@ use http::HeaderMap;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use answers::{chat, embeddings};
+use answers::{answer, verb};
 pub use mood::Mood;
 use seen::Seen;
+use voice::Kind;
 
 /// A fake provider. Dropping it closes its socket and its connections.
 #[derive(Debug)]
@@ -53,9 +55,24 @@ impl Fake {
             open: AtomicUsize::new(0),
             last: Mutex::new(None),
         });
-        let router = Router::new()
-            .route("/v1/chat/completions", post(chat))
-            .route("/v1/embeddings", post(embeddings))
+        let endpoints = [
+            ("/v1/chat/completions", Kind::Chat),
+            ("/v1/completions", Kind::Completions),
+            ("/v1/responses", Kind::Responses),
+            ("/v1/embeddings", Kind::Embeddings),
+            ("/v1/messages", Kind::Messages),
+            ("/v1/messages/count_tokens", Kind::CountTokens),
+        ];
+        let router = endpoints
+            .into_iter()
+            .fold(Router::new(), |router, (path, kind)| {
+                router.route(
+                    path,
+                    post(move |state, request| answer(kind, state, request)),
+                )
+            });
+        let router = router
+            .route("/v1/models/{*action}", post(verb))
             .route("/elsewhere", get(|| async { "elsewhere" }))
             .with_state(Arc::clone(&seen));
         let task = tokio::spawn(serve(listener, router));
@@ -97,11 +114,16 @@ impl Fake {
 
     /// The headers and the body of the last request.
     pub fn last(&self) -> Option<(HeaderMap, Bytes)> {
-        self.seen
-            .last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let last = self.seen.last.lock();
+        let last = last.unwrap_or_else(PoisonError::into_inner).clone();
+        last.map(|(_, headers, body)| (headers, body))
+    }
+
+    /// The path of the last request, and its query.
+    pub fn last_path(&self) -> Option<String> {
+        let last = self.seen.last.lock();
+        let last = last.unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().map(|(path, ..)| path.clone())
     }
 }
 

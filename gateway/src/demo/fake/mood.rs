@@ -25,6 +25,8 @@ pub enum Mood {
     BrokenEvents,
     /// Its stream has an event that is no UTF-8.
     BadText,
+    /// Its answer is empty: a head at most.
+    Empty,
     /// It answers with a page.
     Html,
     /// It answers with JSON of another kind, and 200.

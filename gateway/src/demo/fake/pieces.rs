@@ -11,6 +11,9 @@ use tokio::sync::mpsc;
 
 use super::seen::Open;
 
+/// How long the pieces before a break have to be written.
+const WRITTEN: Duration = Duration::from_millis(5);
+
 /// A piece of an answer.
 pub(super) enum Piece {
     Text(&'static str),
@@ -57,7 +60,11 @@ async fn play(pieces: Vec<Piece>, sender: &mpsc::Sender<Option<Bytes>>) -> Optio
             Piece::Bytes(bytes) => sender.send(Some(Bytes::from_static(bytes))).await.ok()?,
             Piece::Owned(text) => sender.send(Some(Bytes::from(text))).await.ok()?,
             Piece::Nothing => std::future::pending().await,
-            Piece::Cut => sender.send(None).await.ok()?,
+            Piece::Cut => {
+                // A connection that breaks takes along what has not been written yet.
+                tokio::time::sleep(WRITTEN).await;
+                sender.send(None).await.ok()?;
+            }
             Piece::Endless(text) => loop {
                 sender
                     .send(Some(Bytes::from(text.repeat(100))))

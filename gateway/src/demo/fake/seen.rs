@@ -15,7 +15,8 @@ pub(super) struct Seen {
     pub(super) calls: AtomicU64,
     /// Answers that are being given.
     pub(super) open: AtomicUsize,
-    pub(super) last: Mutex<Option<(HeaderMap, Bytes)>>,
+    /// The path, the headers and the body of the last request.
+    pub(super) last: Mutex<Option<(String, HeaderMap, Bytes)>>,
 }
 
 /// Counts an answer as open until it is dropped.
