@@ -37,10 +37,10 @@ impl Speech for Messages {
             return event.refusal(event.name == "error").unwrap_or(NO_JSON);
         };
         let kind = told.kind.as_deref().unwrap_or(event.name);
-        if kind == "error" || told.error.is_some() {
-            if let Some(error) = event.refusal(kind == "error") {
-                return error;
-            }
+        if (kind == "error" || told.error.is_some())
+            && let Some(error) = event.refusal(kind == "error")
+        {
+            return error;
         }
         match kind {
             "" => Said::Broken("an event without a type"),
