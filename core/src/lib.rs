@@ -23,12 +23,14 @@ pub mod record;
 pub mod registry;
 #[cfg(feature = "router")]
 pub mod router;
+mod throttle;
 mod wrap;
 
 pub use breaker::Breaker;
-pub use breaker::breaker_ref::{AnyPermit, BreakerRef};
+pub use breaker::breaker_ref::BreakerRef;
 pub use breaker::builder::Builder;
 pub use breaker::fallback::Fallback;
+pub use breaker::gate::{AnyPermit, Gate};
 #[cfg(feature = "std")]
 pub use breaker::listener_set::{ListenerId, ListenerSet};
 pub use breaker::manual_clock::ManualClock;
@@ -46,6 +48,10 @@ pub use contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use contract::score::Score;
 pub use contract::snapshot::{Bucket, HeldScore, Interrupted, Scores, Snapshot};
 pub use contract::state::{Cause, State};
+pub use contract::throttle::{Share, ThrottleConfig};
 pub use contract::totals::{Endings, Rejections, Totals};
 pub use contract::verdict;
+pub use throttle::Throttle;
+pub use throttle::builder::ThrottleBuilder;
+pub use throttle::permit::{OwnedThrottlePermit, ThrottlePermit};
 pub use wrap::classify;

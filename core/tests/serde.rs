@@ -451,6 +451,8 @@ fn every_cause_is_read_back_as_it_was_written() {
         Cause::Reconfigured,
         Cause::Outlier,
         Cause::Peers,
+        Cause::Ramping,
+        Cause::Throttled,
     ];
     for cause in causes {
         let same = causes

@@ -4,7 +4,7 @@ use core::future::{Future, poll_fn};
 use core::mem;
 use core::pin::pin;
 
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 #[cfg(any(feature = "stream", feature = "body", feature = "tokio"))]
 use crate::contract::outcome::{Report, Settled};
 
@@ -93,7 +93,7 @@ mod judged {
     use core::time::Duration;
 
     use super::{Guard, Unwinding};
-    use crate::breaker::breaker_ref::AnyPermit;
+    use crate::breaker::gate::AnyPermit;
     use crate::contract::outcome::Report;
 
     impl<J, P: AnyPermit> Unwinding<'_, J, P> {

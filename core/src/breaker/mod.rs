@@ -8,6 +8,7 @@ mod call_async;
 mod contain;
 mod evidence;
 pub(crate) mod fallback;
+pub(crate) mod gate;
 pub(crate) mod guard;
 #[cfg(feature = "std")]
 pub(crate) mod listener_set;
@@ -21,7 +22,7 @@ mod peers;
 pub(crate) mod permit;
 mod refusal;
 pub(crate) mod rejected;
-mod seed;
+pub(crate) mod seed;
 pub(crate) mod settle;
 pub(crate) mod token;
 pub(crate) mod told;

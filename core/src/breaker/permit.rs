@@ -9,25 +9,30 @@ use crate::breaker::token::{Dropped, Token};
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 
-/// A breaker as permits hold it: borrowed or shared.
-trait Holder {
-    fn settle(&self, token: Token, report: &Report) -> Settled;
+/// What grants permits, as they hold it: borrowed or shared.
+pub(crate) trait Holder {
+    /// What a permit knows of its call.
+    type Token: Copy;
+
+    fn settle(&self, token: Self::Token, report: &Report) -> Settled;
 
     /// Not inlined, for futures: one that settles its permit in place would be too large to be
     /// inlined itself.
     #[inline(never)]
-    fn settle_apart(&self, token: Token, report: &Report) -> Settled {
+    fn settle_apart(&self, token: Self::Token, report: &Report) -> Settled {
         self.settle(token, report)
     }
 
-    fn abandon(&self, token: Token, dropped: Dropped);
+    fn abandon(&self, token: Self::Token, dropped: Dropped);
 
-    fn drop_permit(&self, token: Token);
+    fn drop_permit(&self, token: Self::Token);
 
     fn now(&self) -> u64;
 }
 
 impl<C: Clock> Holder for &Breaker<C> {
+    type Token = Token;
+
     #[inline(always)]
     fn settle(&self, token: Token, report: &Report) -> Settled {
         Breaker::settle(self, token, report)
@@ -47,6 +52,8 @@ impl<C: Clock> Holder for &Breaker<C> {
 }
 
 impl<C: Clock> Holder for Arc<Breaker<C>> {
+    type Token = Token;
+
     #[inline(always)]
     fn settle(&self, token: Token, report: &Report) -> Settled {
         Breaker::settle(self, token, report)
@@ -65,29 +72,49 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
     }
 }
 
-/// A token and the breaker it is to be settled with, until it is.
-struct Unsettled<H: Holder> {
-    breaker: Option<H>,
-    token: Token,
+/// A token and what it is to be settled with, until it is.
+pub(crate) struct Unsettled<H: Holder> {
+    holder: Option<H>,
+    token: H::Token,
 }
 
 impl<H: Holder> Unsettled<H> {
+    #[inline]
+    pub(crate) const fn new(holder: H, token: H::Token) -> Self {
+        Self {
+            holder: Some(holder),
+            token,
+        }
+    }
+
     // Always, and so all on the way to the breaker: where one of them is not inlined, the
     // permit and the report are put together in memory first, which doubles a healthy call's
     // instructions.
     #[inline(always)]
-    fn settle(mut self, report: &Report) -> Settled {
-        match self.breaker.take() {
-            Some(breaker) => breaker.settle(self.token, report),
-            None => unreachable!("only settling takes the breaker, and it takes the permit too"),
+    pub(crate) fn settle(mut self, report: &Report) -> Settled {
+        match self.holder.take() {
+            Some(holder) => holder.settle(self.token, report),
+            None => unreachable!("only settling takes the holder, and it takes the permit too"),
         }
     }
 
     #[inline]
-    fn settle_apart(mut self, report: &Report) -> Settled {
-        match self.breaker.take() {
-            Some(breaker) => breaker.settle_apart(self.token, report),
-            None => unreachable!("only settling takes the breaker, and it takes the permit too"),
+    pub(crate) fn settle_apart(mut self, report: &Report) -> Settled {
+        match self.holder.take() {
+            Some(holder) => holder.settle_apart(self.token, report),
+            None => unreachable!("only settling takes the holder, and it takes the permit too"),
+        }
+    }
+
+    /// The time by the holder's clock.
+    pub(crate) fn now(&self) -> Duration {
+        let now = self.holder.as_ref().map(Holder::now);
+        Duration::from_nanos(now.unwrap_or_default())
+    }
+
+    pub(crate) fn abandon(mut self) {
+        if let Some(holder) = self.holder.take() {
+            holder.abandon(self.token, Dropped::Abandoned);
         }
     }
 }
@@ -95,8 +122,8 @@ impl<H: Holder> Unsettled<H> {
 impl<H: Holder> Drop for Unsettled<H> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(breaker) = self.breaker.take() {
-            breaker.drop_permit(self.token);
+        if let Some(holder) = self.holder.take() {
+            holder.drop_permit(self.token);
         }
     }
 }
@@ -139,37 +166,24 @@ pub struct Permit<'a, C: Clock = SystemClock>(Unsettled<&'a Breaker<C>>);
 #[must_use = "a permit that is dropped at once settles as abandoned"]
 pub struct OwnedPermit<C: Clock = SystemClock>(Unsettled<Arc<Breaker<C>>>);
 
-/// The two permits differ only in how they hold the breaker.
+/// Permits differ only in what they hold, and how.
 macro_rules! permit {
-    ($permit:ident<$($lifetime:lifetime,)? C>, $holder:ty) => {
+    ($permit:ident<$($lifetime:lifetime,)? C>, $holder:ty, $token:ty) => {
         impl<$($lifetime,)? C: Clock> $permit<$($lifetime,)? C> {
             #[inline]
-            pub(crate) fn new(breaker: $holder, token: Token) -> Self {
-                Self(Unsettled {
-                    breaker: Some(breaker),
-                    token,
-                })
+            pub(crate) fn new(holder: $holder, token: $token) -> Self {
+                Self(Unsettled::new(holder, token))
             }
 
             /// Settles the permit with the call's outcome, or with a [`Report`]
             /// that says more.
             ///
-            /// Lock-free, without allocation; at most one clock read. In the
+            /// Lock-free, without allocation; at most one clock read. With a breaker, in the
             /// healthy case (a success, a full window of fast successes, no slow
-            /// rule) it reads one word and writes nothing.
+            /// rule), it reads one word and writes nothing.
             #[inline(always)]
             pub fn done(self, report: impl Into<Report>) -> Settled {
                 self.0.settle(&report.into())
-            }
-
-            pub(crate) fn breaker_time(&self) -> Duration {
-                let now = self.0.breaker.as_ref().map(Holder::now);
-                Duration::from_nanos(now.unwrap_or_default())
-            }
-
-            #[inline]
-            pub(crate) fn done_apart(self, report: Report) -> Settled {
-                self.0.settle_apart(&report)
             }
 
             /// Settles the permit with an outcome and the duration that the caller
@@ -209,17 +223,42 @@ macro_rules! permit {
                 self.done(Outcome::Ignored)
             }
 
-            /// Settles the permit as abandoned, as [`Config::abandoned`](crate::Config::abandoned)
-            /// says: what dropping it does, also where a thread is panicking.
+            /// Settles the permit as abandoned, as the config says: what dropping it does, also where
+            /// a thread is panicking.
             ///
             /// For a future of one's own that is dropped: whatever panic drops it, it
             /// is not the call's.
-            pub fn abandon(mut self) {
-                if let Some(breaker) = self.0.breaker.take() {
-                    breaker.abandon(self.0.token, Dropped::Abandoned);
-                }
+            pub fn abandon(self) {
+                self.0.abandon();
+            }
+        }
+
+        impl<$($lifetime,)? C: Clock> $crate::breaker::gate::AnyPermit for $permit<$($lifetime,)? C> {
+            #[inline]
+            fn done(self, report: Report) -> Settled {
+                self.0.settle_apart(&report)
             }
 
+            fn abandon(self) {
+                self.0.abandon();
+            }
+
+            fn now(&self) -> Duration {
+                self.0.now()
+            }
+        }
+    };
+}
+
+pub(crate) use permit;
+
+permit!(Permit<'a, C>, &'a Breaker<C>, Token);
+permit!(OwnedPermit<C>, Arc<Breaker<C>>, Token);
+
+/// What a breaker's permits say of themselves.
+macro_rules! of_breaker {
+    ($permit:ident<$($lifetime:lifetime,)? C>) => {
+        impl<$($lifetime,)? C: Clock> $permit<$($lifetime,)? C> {
             /// The generation that granted the permit.
             pub fn generation(&self) -> u32 {
                 self.0.token.stamp().generation()
@@ -242,5 +281,5 @@ macro_rules! permit {
     };
 }
 
-permit!(Permit<'a, C>, &'a Breaker<C>);
-permit!(OwnedPermit<C>, Arc<Breaker<C>>);
+of_breaker!(Permit<'a, C>);
+of_breaker!(OwnedPermit<C>);

@@ -46,14 +46,16 @@ impl TimeLeft {
 }
 
 impl Rejected {
-    /// The state that rejected the call: open, half-open or forced open.
+    /// The state that rejected the call: open, half-open or forced open; closed if it was refused as one of
+    /// a share, by a [`Throttle`](crate::Throttle).
     pub fn state(&self) -> State {
         self.word.state()
     }
 
-    /// What opened the breaker: a rule, a probe's verdict, or an operator.
+    /// What opened the breaker: a rule, a probe's verdict, or an operator; or that a share is refused:
+    /// [`Cause::Throttled`].
     pub fn cause(&self) -> Cause {
-        self.word.cause()
+        self.word.cause_of_rejection()
     }
 
     /// The name of the breaker that rejected the call, if it has one and is there still.
@@ -66,7 +68,8 @@ impl Rejected {
     /// The time until a call may be admitted again.
     ///
     /// Of a half-open breaker whose probes are all out it is the time until their last lease ends: a
-    /// slot may become free any moment before, and is free by then.
+    /// slot may become free any moment before, and is free by then. Of a throttle it is the time until the window moves on by a bucket,
+    /// when the share that it refuses may be another one.
     ///
     /// `None` when no clock can tell: the probes have no lease, or an operator forced the breaker open
     /// without an end.
@@ -82,11 +85,17 @@ impl Rejected {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("circuit breaker")?;
+        f.write_str(match self.cause() {
+            Cause::Throttled => "throttle",
+            _ => "circuit breaker",
+        })?;
         if let Some(name) = self.breaker_name() {
             write!(f, " `{name}`")?;
         }
-        write!(f, " is {} ({})", self.state(), self.cause())?;
+        match self.state() {
+            State::Closed => write!(f, " refuses a share of the calls ({})", self.cause())?,
+            state => write!(f, " is {state} ({})", self.cause())?,
+        }
         match (self.state(), self.retry_after()) {
             (State::HalfOpen, Some(left)) => {
                 write!(f, "; all probes are out, the last for {left:.1?} at most")

@@ -487,19 +487,7 @@ impl Config {
                 )
             }
             Window::Time { length, buckets } => {
-                if length < Window::MIN_LENGTH {
-                    return Err(ConfigError {
-                        field: "window.length",
-                        value: format!("{length:?}"),
-                        legal: "10 ms or more",
-                    });
-                }
-                check(
-                    (1..=Window::MAX_BUCKETS).contains(&buckets),
-                    "window.buckets",
-                    buckets,
-                    "1 to 60",
-                )?;
+                check_time_window(("window.length", length), ("window.buckets", buckets))?;
                 let most = Self::MAX_CALLS;
                 (most, most, "1 to 16777215", "1 to 16777215, or none")
             }
@@ -607,7 +595,27 @@ impl Config {
     }
 }
 
-fn check(
+/// Checks a time window, whose two fields have these names.
+pub(crate) fn check_time_window(
+    (of_length, length): (&'static str, Duration),
+    (of_buckets, buckets): (&'static str, u32),
+) -> Result<(), ConfigError> {
+    if length < Window::MIN_LENGTH {
+        return Err(ConfigError {
+            field: of_length,
+            value: format!("{length:?}"),
+            legal: "10 ms or more",
+        });
+    }
+    check(
+        (1..=Window::MAX_BUCKETS).contains(&buckets),
+        of_buckets,
+        buckets,
+        "1 to 60",
+    )
+}
+
+pub(crate) fn check(
     legal: bool,
     field: &'static str,
     value: impl fmt::Display,

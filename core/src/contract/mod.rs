@@ -13,5 +13,6 @@ pub(crate) mod rules;
 pub(crate) mod score;
 pub(crate) mod snapshot;
 pub(crate) mod state;
+pub(crate) mod throttle;
 pub(crate) mod totals;
 pub mod verdict;

@@ -57,7 +57,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What made a transition.
+/// What made a transition, or why a call was refused without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
@@ -99,11 +99,15 @@ pub enum Cause {
     /// Others before the same upstream have tripped, or set how long this one waits ([`Breaker::take_over`](crate::Breaker::take_over),
     /// [`Breaker::set_wait`](crate::Breaker::set_wait)).
     Peers,
+    /// No transition: a closed breaker that has recovered a while ago refuses a share of the calls.
+    Ramping,
+    /// No transition: a [`Throttle`](crate::Throttle) refuses a share of the calls.
+    Throttled,
 }
 
 impl Cause {
     /// All of them, in the order of their declaration.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::ConsecutiveFailures,
         Self::Failures,
         Self::FailureRatio,
@@ -122,6 +126,8 @@ impl Cause {
         Self::Reconfigured,
         Self::Outlier,
         Self::Peers,
+        Self::Ramping,
+        Self::Throttled,
     ];
 
     /// The cause's name in configs, metrics and traces: `failure_ratio`.
@@ -145,6 +151,8 @@ impl Cause {
             Self::Reconfigured => "reconfigured",
             Self::Outlier => "outlier",
             Self::Peers => "peers",
+            Self::Ramping => "ramping",
+            Self::Throttled => "throttled",
         }
     }
 }
@@ -170,6 +178,8 @@ impl fmt::Display for Cause {
             Self::Reconfigured => "window reconfigured",
             Self::Outlier => "worse than its peers",
             Self::Peers => "told by peers",
+            Self::Ramping => "a short while after its recovery",
+            Self::Throttled => "the upstream accepts too few",
         })
     }
 }

@@ -61,4 +61,6 @@ pub struct Rejections {
     pub half_open: u64,
     /// By one that an operator forced open.
     pub forced_open: u64,
+    /// By one that was closed, as one of a share: by a [`Throttle`](crate::Throttle).
+    pub closed: u64,
 }

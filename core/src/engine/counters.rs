@@ -40,7 +40,7 @@ impl Ending {
 struct Shard {
     /// Of normal calls, and of probes.
     endings: [[AtomicU64; Ending::ALL]; 2],
-    rejections: [AtomicU64; 3],
+    rejections: [AtomicU64; 4],
 }
 
 pub(crate) struct Counters {
@@ -76,6 +76,7 @@ impl Counters {
         let index = match state {
             State::HalfOpen => 1,
             State::ForcedOpen => 2,
+            State::Closed | State::ObserveOnly => 3,
             _ => 0,
         };
         // Relaxed: a count orders nothing.
@@ -119,6 +120,7 @@ impl Counters {
                 open: rejections(0),
                 half_open: rejections(1),
                 forced_open: rejections(2),
+                closed: rejections(3),
             },
             transitions: transitions.filter(|&(_, _, count)| count > 0).collect(),
         }

@@ -7,6 +7,7 @@
 pub(crate) mod beside;
 pub(crate) mod by_score;
 pub(crate) mod by_time;
+pub(crate) mod chance;
 pub(crate) mod counters;
 pub(crate) mod field;
 mod generations;

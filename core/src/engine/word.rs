@@ -379,6 +379,22 @@ impl Word {
         }
     }
 
+    /// What a rejection keeps of a word that records, by which a share of the calls is refused for this cause. No breaker
+    /// has such a word.
+    pub(crate) const fn refusing(self, cause: Cause) -> Self {
+        let is_throttled = matches!(cause, Cause::Throttled);
+        Self(self.0 & !(PAYLOAD.mask() | CLEAN.mask()) | DIGITS.put(is_throttled as u64))
+    }
+
+    /// Of what a rejection keeps: why the call was rejected.
+    pub(crate) fn cause_of_rejection(self) -> Cause {
+        match DIGITS.get(self.0) {
+            _ if !self.is_recording() => self.cause(),
+            0 => Cause::Ramping,
+            _ => Cause::Throttled,
+        }
+    }
+
     /// Open, forced open and half-open: what opened the breaker.
     #[inline]
     pub(crate) fn cause(self) -> Cause {
@@ -539,7 +555,9 @@ pub(crate) const fn code_of(cause: Cause) -> u64 {
         | Cause::ProbesPassed
         | Cause::WaitElapsed
         | Cause::LeaseLost
-        | Cause::Reconfigured => 8,
+        | Cause::Reconfigured
+        | Cause::Ramping
+        | Cause::Throttled => 8,
     }
 }
 

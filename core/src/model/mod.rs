@@ -36,7 +36,10 @@ mod overdue;
 mod peers;
 mod pulse;
 mod read;
+mod throttle;
 mod window;
+
+pub use throttle::ThrottleModel;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -311,9 +314,14 @@ impl Opened {
 fn known(cause: Option<Cause>) -> Cause {
     match cause {
         None => Cause::FailureRatio,
-        Some(Cause::ProbesPassed | Cause::WaitElapsed | Cause::LeaseLost | Cause::Reconfigured) => {
-            Cause::Operator
-        }
+        Some(
+            Cause::ProbesPassed
+            | Cause::WaitElapsed
+            | Cause::LeaseLost
+            | Cause::Reconfigured
+            | Cause::Ramping
+            | Cause::Throttled,
+        ) => Cause::Operator,
         Some(cause) => cause,
     }
 }

@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::contract::outcome::Report;
 

@@ -7,7 +7,7 @@ use core::task::{Context, Poll};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::permit::OwnedPermit;
 use crate::contract::outcome::{Report, Settled};

@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use crate::adapters::body::GuardedBody;
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::permit::OwnedPermit;
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};

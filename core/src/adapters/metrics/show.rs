@@ -182,6 +182,7 @@ fn of_totals(totals: &Totals, mut count: impl FnMut(&'static str, [Option<Pair>;
         (State::Open, totals.rejections.open),
         (State::HalfOpen, totals.rejections.half_open),
         (State::ForcedOpen, totals.rejections.forced_open),
+        (State::Closed, totals.rejections.closed),
     ] {
         count(REJECTIONS, [Some(("state", state.label())), None], happened);
     }
@@ -234,6 +235,7 @@ fn possible_transitions() -> impl Iterator<Item = (State, Cause)> {
                 State::ObserveOnly,
             ],
             Cause::Reconfigured => &[State::Closed, State::ObserveOnly],
+            Cause::Ramping | Cause::Throttled => &[],
         };
         to.iter().map(move |&to| (to, cause))
     })

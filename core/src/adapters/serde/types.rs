@@ -279,6 +279,8 @@ names!(Cause {
     Reconfigured = "reconfigured",
     Outlier = "outlier",
     Peers = "peers",
+    Ramping = "ramping",
+    Throttled = "throttled",
 });
 
 names!(Outcome {

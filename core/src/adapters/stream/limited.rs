@@ -8,7 +8,7 @@ use futures_core::Stream;
 use pin_project_lite::pin_project;
 
 use crate::adapters::stream::GuardedStream;
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::permit::OwnedPermit;
 use crate::wrap::classify::{ByResult, Judge};
 use crate::wrap::stream_limits::{Elapsed, Limits, Timer, Waiting};

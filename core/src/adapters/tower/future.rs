@@ -8,7 +8,7 @@ use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 use crate::adapters::tower::Settle;
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::rejected::{CallError, Rejected};
 

@@ -6,7 +6,7 @@ use core::task::{Context, Poll};
 use tower_service::Service;
 
 use crate::adapters::tower::{AtResult, BreakerLayer, BreakerService, ResponseFuture, Settle};
-use crate::breaker::breaker_ref::BreakerRef;
+use crate::breaker::gate::Gate;
 use crate::breaker::rejected::CallError;
 use crate::wrap::classify::ByResult;
 
@@ -62,7 +62,7 @@ impl<S, K, F, R, Request> Service<Request> for BreakerService<S, K, Keyed<F>>
 where
     S: Service<Request, Error: 'static>,
     F: Fn(&Request) -> R,
-    R: BreakerRef,
+    R: Gate,
     K: Settle<S::Response, S::Error, R::Permit> + Clone,
 {
     type Response = K::Response;

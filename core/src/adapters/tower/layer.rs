@@ -7,7 +7,7 @@ use tower_layer::Layer;
 
 use crate::adapters::tower::{AtResult, BreakerService};
 use crate::breaker::Breaker;
-use crate::breaker::breaker_ref::BreakerRef;
+use crate::breaker::gate::Gate;
 use crate::wrap::classify::ByResult;
 
 /// Puts a breaker before services.
@@ -40,9 +40,9 @@ pub struct BreakerLayer<K = AtResult<ByResult>, R = Arc<Breaker>> {
     settle: K,
 }
 
-impl<R: BreakerRef> BreakerLayer<AtResult<ByResult>, R> {
+impl<R: Gate> BreakerLayer<AtResult<ByResult>, R> {
     /// A layer in which `Ok` is a success and `Err` a failure. The breaker is shared in an
-    /// `Arc` or borrowed: see [`BreakerRef`].
+    /// `Arc` or borrowed: see [`Gate`].
     pub const fn new(breaker: R) -> Self {
         Self::of(breaker)
     }

@@ -44,7 +44,7 @@
 //! wait has ended in between. The rejection says then that the time left is zero. Getting ready
 //! again asks anew. This way the inner service need not be `Clone`, and each call costs no clone.
 //!
-//! The breaker is in an `Arc`, or borrowed from a `static`: see [`BreakerRef`](crate::BreakerRef).
+//! The breaker is in an `Arc`, or borrowed from a `static`: see [`Gate`](crate::Gate).
 //! All services of a layer and of its clones share it.
 //!
 //! An inner service that fails to get ready, say for want of a connection, counts as a call that

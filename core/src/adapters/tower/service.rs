@@ -9,8 +9,8 @@ use tower_service::Service;
 
 use crate::adapters::tower::{AtResult, ResponseFuture, Settle};
 use crate::breaker::Breaker;
-use crate::breaker::breaker_ref::BreakerRef;
-use crate::breaker::rejected::{CallError, Rejected, TimeLeft};
+use crate::breaker::gate::Gate;
+use crate::breaker::rejected::{CallError, Rejected};
 use crate::wrap::classify::ByResult;
 
 /// A service behind a breaker, made by a [`BreakerLayer`](crate::adapters::tower::BreakerLayer).
@@ -60,7 +60,7 @@ impl<S, K, R, Request> Service<Request> for BreakerService<S, K, R>
 where
     S: Service<Request, Error: 'static>,
     K: Settle<S::Response, S::Error, R::Permit> + Clone,
-    R: BreakerRef,
+    R: Gate,
 {
     type Response = K::Response;
     type Error = CallError<S::Error>;
@@ -68,7 +68,7 @@ where
 
     #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        if let Some(refused) = self.breaker.breaker().refusal() {
+        if let Some(refused) = self.breaker.refusal() {
             self.refused = Some(refused);
             return Poll::Ready(Ok(()));
         }
@@ -85,7 +85,7 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let admission = match self.refused.take() {
             None => self.breaker.admit(),
-            Some(refused) => Err(self.reject(refused)),
+            Some(refused) => Err(self.breaker.reject(refused)),
         };
         match admission {
             Ok(permit) => {
@@ -96,17 +96,7 @@ where
     }
 }
 
-impl<S, K, R: BreakerRef> BreakerService<S, K, R> {
-    /// Rejects a call that was refused when readiness was asked for, with the time left now.
-    #[cold]
-    fn reject(&self, refused: Rejected) -> Rejected {
-        let now = self.breaker.breaker().refusal().unwrap_or(Rejected {
-            left: TimeLeft::nanos(0),
-            ..refused
-        });
-        self.breaker.breaker().reject(now.word, now.left)
-    }
-
+impl<S, K, R: Gate> BreakerService<S, K, R> {
     /// A service that cannot get ready, say for want of a connection, is a failed call.
     #[cold]
     fn count_unready<T, E>(&self, error: E) -> E

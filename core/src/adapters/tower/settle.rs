@@ -1,6 +1,6 @@
 //! What becomes of a permit when its call has a result.
 
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::wrap::classify::Classify;
 
 /// Settles a call's permit by its result, or sees to it that it is settled later.

@@ -5,7 +5,7 @@ use http_body::{Body, Frame};
 
 use crate::adapters::body::GuardedBody;
 use crate::adapters::tower::Settle;
-use crate::breaker::breaker_ref::AnyPermit;
+use crate::breaker::gate::AnyPermit;
 use crate::contract::outcome::Outcome;
 use crate::wrap::classify::{Classify, Judge};
 

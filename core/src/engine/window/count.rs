@@ -42,6 +42,7 @@ pub(crate) struct Kind(u32);
 
 impl Kind {
     pub(crate) const FAST_SUCCESS: Self = Self(0);
+    pub(crate) const SLOW_SUCCESS: Self = Self(Self::SLOW);
     /// Every other value.
     pub(crate) const BAD: [Self; 5] = [
         Self(0b001),

@@ -18,7 +18,7 @@ use crate::contract::config::Window;
 use crate::contract::outcome::Counts;
 use crate::contract::snapshot::Bucket;
 use crate::engine::field::Field;
-use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard};
+use crate::engine::sync::{Acquire, AtomicU64, Backoff, Relaxed, Release, SeqCst, shard};
 use crate::engine::window::cell::{Tag, Tagged};
 use crate::engine::window::count::Kind;
 use crate::engine::window::ruler::{FIRST_TICK, Ruler};
@@ -241,6 +241,27 @@ impl Timeline {
         below > 0 && (!outcome.is_bad() || self.bad_in(side, tick, tag) < below)
     }
 
+    /// Whether the side was found not to be quiet, or has not been looked at.
+    #[inline]
+    pub(crate) fn is_loud(&self, side: usize) -> bool {
+        QUIET_BELOW.get(self.read(side, QUIET)) == 0
+    }
+
+    /// The same for a thread that has counted, and leaves it to others to look while it is loud: if it is found loud here, whoever makes
+    /// it quiet later sees the count in the look that follows.
+    pub(crate) fn is_loud_after_count(&self, side: usize) -> bool {
+        // SeqCst: one thread counts, then reads the mark; another writes the mark (`be_quiet`), then sums up the counts. At least one
+        // of them must see what the other wrote.
+        QUIET_BELOW.get(self.sides[side][QUIET].load(SeqCst)) == 0
+    }
+
+    /// How many nanoseconds the present tick has left, at most its length.
+    pub(crate) fn rest_of_tick(&self, side: usize, now: u64) -> u64 {
+        let ruler = self.ruler(side);
+        let end = ruler.start(self.tick(side, now).wrapping_add(1));
+        end.saturating_sub(now).min(ruler.width)
+    }
+
     fn bad_in(&self, side: usize, tick: u64, tag: Tag) -> u64 {
         let cells = self.cells(side);
         cells.bad_counts(tick, tag).map(|(_, count)| count).sum()
@@ -315,9 +336,9 @@ impl Timeline {
             look.bad + u64::from(slack)
         };
         let quiet = next_quiet(look.quiet, look.tag, below);
-        // Release: pairs with the load in `read`. Relaxed: a failure is a new look.
+        // Release: pairs with the load in `read`. SeqCst: see `is_loud_after_count`. Relaxed: a failure is a new look.
         self.sides[side][QUIET]
-            .compare_exchange(look.quiet, quiet, AcqRel, Relaxed)
+            .compare_exchange(look.quiet, quiet, SeqCst, Relaxed)
             .is_ok()
     }
 
@@ -352,6 +373,17 @@ pub(crate) struct Look {
     /// How many bad outcomes the latest tick had.
     bad: u64,
     pub(crate) counts: Counts,
+}
+
+impl Look {
+    /// Whether what is written down says the same: not quiet if the slack is zero, otherwise quiet in this tick.
+    pub(crate) fn stands(&self, slack: u32) -> bool {
+        let below = QUIET_BELOW.get(self.quiet);
+        if slack == 0 {
+            return below == 0;
+        }
+        self.bad < below && Tag::from_bits(QUIET_TAG.get(self.quiet)) == self.tag
+    }
 }
 
 /// The next version of what [`Timeline::is_quiet`] reads: quiet in this tick, below so many bad outcomes.
