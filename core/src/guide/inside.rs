@@ -13,8 +13,9 @@
 //! | `guide/` | pages to read; no code |
 //! | `adapters/` | the breaker in other crates' terms, one module a feature: tower, http, stream, body, tokio, metrics, tracing, serde |
 //! | `router/`, `registry/` | many breakers |
+//! | `throttle/` | refusing a share: the window of `engine/window/time.rs` without a breaker |
 //! | `wrap/` | what the adapters share: what a result says (`classify.rs`), how long a stream may take (`stream_limits.rs`) |
-//! | `model/` | the contract as a sequential program |
+//! | `model/` | the contract as a sequential program; `model/throttle.rs` is that of a throttle |
 //! | `record.rs` | calls written down, for a replay |
 //! | `breaker/` | what a user does with a breaker: `allow.rs`, `settle.rs`, `operate.rs`; what others have found: `peers.rs` |
 //! | `odds/` | how often a config opens by chance |
@@ -206,8 +207,8 @@
 //! does the gateway, but for what a provider says in its body (`gateway/src/dialect/refusal.rs`).
 //!
 //! **An adapter**: a folder in `adapters/`, its line in `adapters/mod.rs`, its feature in `core/Cargo.toml` and in the README's table; `ci/features` builds each alone. What
-//! it does with permits is there already: a result is judged by `wrap/classify.rs`, a permit that lives through polls by `breaker/guard.rs`, a breaker that is borrowed or
-//! shared by `breaker/breaker_ref.rs`, limits of a stream by `wrap/stream_limits.rs`. An adapter has no atomics and no state of its own. A second adapter that needs what the
+//! it does with permits is there already: a result is judged by `wrap/classify.rs`, a permit that lives through polls by `breaker/guard.rs`, a breaker or throttle that is borrowed or
+//! shared by `breaker/gate.rs`, limits of a stream by `wrap/stream_limits.rs`. An adapter has no atomics and no state of its own. A second adapter that needs what the
 //! first has moves it to `wrap/`.
 //!
 //! **A provider's dialect** in the gateway: `gateway/src/dialect/` has what a protocol looks like, and nothing else does. Errors to the client: `error.rs`. Errors of a

@@ -5,5 +5,6 @@
 pub mod coming_from;
 pub mod fallback;
 pub mod inside;
+pub mod recovery;
 pub mod retries;
 pub mod windows;

@@ -34,7 +34,9 @@ fn a_clock_that_steps_back_leaves_it_its_probes() {
         ..ThrottleConfig::default()
     });
     rig.clock.set(Duration::from_secs(3600));
-    (0..20).for_each(|_| drop(rig.second(10_000, 0)));
+    for _ in 0..20 {
+        rig.second(10_000, 0);
+    }
     rig.clock.set(SECOND);
     let sent: u32 = (0..10).map(|_| rig.second(10_000, 0).0).sum();
     assert!((40..=44).contains(&sent), "{sent}");
@@ -51,12 +53,12 @@ fn a_clock_that_leaps_ahead_makes_it_new_and_no_more() {
 #[test]
 fn a_clock_that_stands_still_lets_the_share_follow_all_the_same() {
     let rig = Rig::new();
-    for _ in 0..1000 {
+    for _ in 0..30 {
         let _ = rig.call(Outcome::Failure);
     }
-    assert!(rig.throttle.share().refused > 0.99);
-    // Those that are not drawn are accepted, and one in so many is not.
-    let calls = (1..10_000_000).find(|_| {
+    assert!(rig.throttle.share().refused > 0.9);
+    // One in so many is not drawn, and accepted.
+    let calls = (1..100_000).find(|_| {
         let _ = rig.call(Outcome::Success);
         rig.throttle.share().refused <= 0.0
     });

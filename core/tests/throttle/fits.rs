@@ -22,6 +22,13 @@ fn throttle() -> Arc<Throttle<ManualClock>> {
     Arc::new(builder.clock(ManualClock::new()).build().unwrap())
 }
 
+/// The upstream has refused all of a hundred calls.
+fn overload(throttle: &Throttle<ManualClock>) {
+    for _ in 0..100 {
+        let _ = throttle.allow().map(|permit| permit.failure());
+    }
+}
+
 #[test]
 fn a_layer_takes_a_throttle_and_its_answer_is_a_503_with_retry_after() {
     let throttle = throttle();
@@ -87,7 +94,7 @@ fn a_pair_admits_what_both_admit_and_tells_both() {
 #[test]
 fn a_call_that_the_throttle_refuses_takes_no_probe_of_the_breaker() {
     let throttle = throttle();
-    (0..100).for_each(|_| drop(throttle.allow().map(|permit| permit.failure())));
+    overload(&throttle);
     let clock = ManualClock::new();
     let builder = Breaker::builder()
         .clock(clock.clone())
@@ -105,7 +112,7 @@ fn a_call_that_the_throttle_refuses_takes_no_probe_of_the_breaker() {
 #[test]
 fn a_breaker_around_a_throttle_learns_nothing_of_what_that_refuses() {
     let throttle = throttle();
-    (0..100).for_each(|_| drop(throttle.allow().map(|permit| permit.failure())));
+    overload(&throttle);
     let breaker = Breaker::builder().build().unwrap();
     for _ in 0..50 {
         let call = || throttle.call(|| Ok::<_, Error>(()));
