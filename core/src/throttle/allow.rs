@@ -8,7 +8,6 @@
 use alloc::sync::Arc;
 
 use crate::breaker::gate::Gate;
-use crate::breaker::name::NameId;
 use crate::breaker::rejected::{Rejected, TimeLeft};
 use crate::breaker::token::Dropped;
 use crate::contract::clock::Clock;
@@ -89,7 +88,7 @@ impl<C: Clock> Throttle<C> {
         let rejected = Rejected {
             word: Word::before(1).refusing(Cause::Throttled),
             left: TimeLeft::nanos(self.timeline.rest_of_tick(SIDE, now)),
-            breaker: self.name.as_ref().map_or(NameId::NONE, |name| name.id()),
+            breaker: self.name_id(),
         };
         if let Some(watch) = &self.watch {
             watch.rejected(rejected);

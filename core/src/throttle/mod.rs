@@ -11,7 +11,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use crossbeam_utils::CachePadded;
 
-use crate::breaker::name::Name;
+use crate::breaker::name::{Name, NameId};
 use crate::breaker::watch::Watch;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::throttle::{Share, ThrottleConfig};
@@ -109,6 +109,11 @@ impl<C> Throttle<C> {
     /// The name given at build, empty by default.
     pub fn name(&self) -> &str {
         self.name.as_ref().map_or("", |name| name.as_str())
+    }
+
+    /// Under which number the name is found by rejections.
+    pub(crate) fn name_id(&self) -> NameId {
+        self.name.as_ref().map_or(NameId::NONE, |name| name.id())
     }
 
     /// The config.

@@ -3,6 +3,7 @@
 mod dashboards;
 mod page;
 mod series;
+mod throttle;
 mod year;
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cutout::adapters::metrics::Observer;
-use cutout::{Breaker, Clock};
+use cutout::{Breaker, Clock, Throttle};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
 /// A recorder of this test alone.
@@ -47,6 +47,21 @@ impl Scraper {
     /// A round that shows this breaker alone.
     pub(crate) fn observe<C: Clock>(&self, breaker: &Breaker<C>) -> &Self {
         self.round([breaker])
+    }
+
+    /// A round that shows these throttles.
+    pub(crate) fn throttles<'a, C: Clock + 'a>(
+        &self,
+        throttles: impl IntoIterator<Item = &'a Throttle<C>>,
+    ) -> &Self {
+        metrics::with_local_recorder(&self.recorder, || {
+            self.observer.round(|round| {
+                for throttle in throttles {
+                    round.show_throttle(throttle);
+                }
+            });
+        });
+        self
     }
 
     pub(crate) fn describe(&self) -> &Self {

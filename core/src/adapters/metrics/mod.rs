@@ -32,10 +32,22 @@
 //! | `cutout_breaker_trip_threshold` | gauge | | what the rule asked for: a share, or a number of failures |
 //! | `cutout_breakers` | gauge | `state` | how many breakers there are in which state |
 //! | `cutout_breaker_calls_total` * | counter | `kind`: `normal`, `probe`; `outcome`: `success`, `answered`, `failure`, `timeout`, `ignored`, `abandoned` | calls that were admitted, by how they ended |
-//! | `cutout_breaker_rejections_total` * | counter | `state`: `open`, `half_open`, `forced_open` | calls that were not admitted |
+//! | `cutout_breaker_rejections_total` * | counter | `state`: `open`, `half_open`, `forced_open`, `closed` | calls that were not admitted |
 //! | `cutout_breaker_transitions_total` * | counter | `to`, `cause` | transitions, by the state after and what made them |
 //! | `cutout_breaker_stale_total` | counter | | outcomes that came after their generation had ended |
 //! | `cutout_breaker_listener_panics_total` | counter | | panics of listeners |
+//!
+//! A throttle ([`Round::show_throttle`]) has these, labelled `throttle` with its name:
+//!
+//! | series | kind | further labels | what |
+//! | --- | --- | --- | --- |
+//! | `cutout_throttle_share` | gauge | | the share of the calls that it refuses, from 0 to 1; -1 gone |
+//! | `cutout_throttle_window_requests` | gauge | | requests in its window, refused ones among them |
+//! | `cutout_throttle_window_accepts` | gauge | | those that the upstream accepted |
+//! | `cutout_throttle_window_failures` | gauge | | those that failed |
+//! | `cutout_throttle_calls_total` * | counter | `outcome`, as above | calls that were admitted, by how they ended |
+//! | `cutout_throttle_refusals_total` * | counter | | calls that it refused |
+//! | `cutout_throttle_listener_panics_total` | counter | | panics of its listeners |
 //!
 //! The names are what Prometheus asks for: a prefix, base units, `_total` for counters.
 //! They are also what its exporters make of OpenTelemetry names such as

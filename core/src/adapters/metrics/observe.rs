@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::series::{BREAKERS, OTHERS};
-use super::show::{self, Counter, Series};
+use super::show::{self, Counter, Of, Series};
 use crate::breaker::Breaker;
 use crate::breaker::name::NameId;
 use crate::contract::clock::Clock;
 use crate::contract::state::{Cause, State};
+use crate::throttle::Throttle;
 
 /// Sets the series of all breakers to what they read now, in rounds.
 ///
@@ -56,13 +57,14 @@ pub struct Observer(Mutex<Known>);
 
 struct Known {
     max_names: usize,
-    names: HashMap<Arc<str>, Shown>,
-    /// What each breaker had counted when it was last shown.
+    /// Of breakers, and of throttles.
+    names: [HashMap<Arc<str>, Shown>; 2],
+    /// What each breaker and throttle had counted when it was last shown.
     counted: HashMap<Id, Counted>,
     round: u64,
 }
 
-/// A breaker, told apart from one of the same name before it.
+/// A breaker or a throttle, told apart from one of the same name before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Id {
     Named(NameId),
@@ -93,11 +95,12 @@ impl Observer {
         Self::with_max_names(Self::MAX_NAMES)
     }
 
-    /// An observer of up to so many names. A name has about 60 series.
+    /// An observer of up to so many names of breakers, and as many of throttles. A breaker's name has about 60 series, a
+    /// throttle's ten.
     pub fn with_max_names(max_names: usize) -> Self {
         Self(Mutex::new(Known {
             max_names,
-            names: HashMap::new(),
+            names: Default::default(),
             counted: HashMap::new(),
             round: 0,
         }))
@@ -149,25 +152,31 @@ impl Round<'_> {
             NameId::NONE => Id::At(core::ptr::from_ref(breaker).addr()),
             id => Id::Named(id),
         };
-        let series = match known.shown(breaker.name()) {
+        let series = match known.shown(Of::Breaker, breaker.name()) {
             Some(shown) => {
                 shown.series.gauges(&snapshot, &mut shown.cause);
                 shown.series.clone()
             }
-            None => Series::of(OTHERS),
+            None => Series::of(Of::Breaker, OTHERS),
         };
-        let counters = show::counters(breaker);
-        let round = known.round;
-        let counted = known.counted.entry(id).or_insert_with(|| Counted {
-            values: Vec::new(),
-            round,
-        });
-        counted.round = round;
-        for (index, Counter { value, .. }) in counters.iter().enumerate() {
-            let before = counted.values.get(index).copied().unwrap_or(0);
-            series.count(&counters[index], value.saturating_sub(before));
-        }
-        counted.values = counters.iter().map(|counter| counter.value).collect();
+        known.count(id, &series, show::counters(breaker));
+    }
+
+    /// Shows a throttle. Those that are not shown any more are told as gone, as breakers are.
+    pub fn show_throttle<C: Clock>(&mut self, throttle: &Throttle<C>) {
+        let known = &mut *self.known;
+        let id = match throttle.name_id() {
+            NameId::NONE => Id::At(core::ptr::from_ref(throttle).addr()),
+            id => Id::Named(id),
+        };
+        let series = match known.shown(Of::Throttle, throttle.name()) {
+            Some(shown) => {
+                shown.series.share(&throttle.share());
+                shown.series.clone()
+            }
+            None => Series::of(Of::Throttle, OTHERS),
+        };
+        known.count(id, &series, show::throttle_counters(throttle));
     }
 }
 
@@ -178,22 +187,38 @@ impl fmt::Debug for Round<'_> {
 }
 
 impl Known {
-    /// The series of a name, if it has or gets some of its own.
-    fn shown(&mut self, name: &str) -> Option<&mut Shown> {
+    /// Tells what was counted since the last time.
+    fn count(&mut self, id: Id, series: &Series, counters: Vec<Counter>) {
         let round = self.round;
-        if !self.names.contains_key(name) {
-            if self.names.len() >= self.max_names {
+        let counted = self.counted.entry(id).or_insert_with(|| Counted {
+            values: Vec::new(),
+            round,
+        });
+        counted.round = round;
+        for (index, Counter { value, .. }) in counters.iter().enumerate() {
+            let before = counted.values.get(index).copied().unwrap_or(0);
+            series.count(&counters[index], value.saturating_sub(before));
+        }
+        counted.values = counters.iter().map(|counter| counter.value).collect();
+    }
+
+    /// The series of a name, if it has or gets some of its own.
+    fn shown(&mut self, of: Of, name: &str) -> Option<&mut Shown> {
+        let round = self.round;
+        let names = &mut self.names[of as usize];
+        if !names.contains_key(name) {
+            if names.len() >= self.max_names {
                 return None;
             }
             let shown = Shown {
-                series: Series::of(name),
+                series: Series::of(of, name),
                 round,
                 is_gone: false,
                 cause: None,
             };
-            self.names.insert(Arc::from(name), shown);
+            names.insert(Arc::from(name), shown);
         }
-        let shown = self.names.get_mut(name)?;
+        let shown = names.get_mut(name)?;
         (shown.round, shown.is_gone) = (round, false);
         Some(shown)
     }
@@ -201,7 +226,7 @@ impl Known {
     /// Tells what was not shown in this round as gone.
     fn finish(&mut self, states: [u32; State::ALL.len()]) {
         let round = self.round;
-        for shown in self.names.values_mut() {
+        for shown in self.names.iter_mut().flat_map(HashMap::values_mut) {
             // Once is enough: it stays so.
             if shown.round != round && !shown.is_gone {
                 shown.series.gone(&mut shown.cause);

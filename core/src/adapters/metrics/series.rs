@@ -23,6 +23,13 @@ pub(super) const TRIP_SLOW: &str = "cutout_breaker_trip_slow";
 pub(super) const TRIP_THRESHOLD: &str = "cutout_breaker_trip_threshold";
 /// The name under which breakers are counted that have no series of their own.
 pub(super) const OTHERS: &str = "other";
+pub(super) const SHARE: &str = "cutout_throttle_share";
+pub(super) const SHARE_REQUESTS: &str = "cutout_throttle_window_requests";
+pub(super) const SHARE_ACCEPTS: &str = "cutout_throttle_window_accepts";
+pub(super) const SHARE_FAILURES: &str = "cutout_throttle_window_failures";
+pub(super) const THROTTLE_CALLS: &str = "cutout_throttle_calls_total";
+pub(super) const REFUSALS: &str = "cutout_throttle_refusals_total";
+pub(super) const THROTTLE_LISTENER_PANICS: &str = "cutout_throttle_listener_panics_total";
 pub(super) const LISTENER_PANICS: &str = "cutout_breaker_listener_panics_total";
 
 /// Gives the recorder the units and help texts of all series. Once, after it is
@@ -49,6 +56,26 @@ pub fn describe() {
         (TIMEOUTS, Unit::Count, "Timeouts in the window"),
         (SLOW, Unit::Count, "Slow calls in the window"),
         (BREAKERS, Unit::Count, "Breakers by state"),
+        (
+            SHARE,
+            Unit::Count,
+            "Share of the calls that the throttle refuses, from 0 to 1; -1 gone",
+        ),
+        (
+            SHARE_REQUESTS,
+            Unit::Count,
+            "Requests in the throttle's window, refused ones among them",
+        ),
+        (
+            SHARE_ACCEPTS,
+            Unit::Count,
+            "Requests in the throttle's window that the upstream accepted",
+        ),
+        (
+            SHARE_FAILURES,
+            Unit::Count,
+            "Requests in the throttle's window that failed",
+        ),
         (
             TRIP,
             Unit::Count,
@@ -99,6 +126,12 @@ pub fn describe() {
         ),
         (STALE, "Outcomes that came after their generation had ended"),
         (LISTENER_PANICS, "Panics of listeners"),
+        (
+            THROTTLE_CALLS,
+            "Calls that a throttle admitted, by how they ended",
+        ),
+        (REFUSALS, "Calls that a throttle refused"),
+        (THROTTLE_LISTENER_PANICS, "Panics of a throttle's listeners"),
     ] {
         describe_counter!(name, Unit::Count, help);
     }

@@ -7,8 +7,9 @@ use core::time::Duration;
 use metrics::{Label, SharedString, counter, gauge};
 
 use super::series::{
-    CALLS, FAILURES, LISTENER_PANICS, PROBES, REJECTIONS, SAMPLES, SLOW, STALE, STATE, TIMEOUTS,
-    TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES, TRIP_SLOW, TRIP_THRESHOLD,
+    CALLS, FAILURES, LISTENER_PANICS, PROBES, REFUSALS, REJECTIONS, SAMPLES, SHARE, SHARE_ACCEPTS,
+    SHARE_FAILURES, SHARE_REQUESTS, SLOW, STALE, STATE, THROTTLE_CALLS, THROTTLE_LISTENER_PANICS,
+    TIMEOUTS, TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES, TRIP_SLOW, TRIP_THRESHOLD,
     TRIP_TIMEOUTS, WAIT,
 };
 use crate::breaker::Breaker;
@@ -16,17 +17,27 @@ use crate::contract::clock::Clock;
 use crate::contract::evidence::Threshold;
 use crate::contract::snapshot::Snapshot;
 use crate::contract::state::{Cause, State};
+use crate::contract::throttle::Share;
 use crate::contract::totals::{Endings, Totals};
+use crate::throttle::Throttle;
 
 /// The state of a breaker that is not there any more.
 const GONE: f64 = -1.0;
 
 type Pair = (&'static str, &'static str);
 
+/// What a name is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Breaker,
+    Throttle,
+}
+
 /// The series of a name.
 #[derive(Clone)]
 pub(super) struct Series {
-    breaker: SharedString,
+    of: Of,
+    name: SharedString,
 }
 
 /// A counter's series, but for the name, and what it has come to.
@@ -37,9 +48,23 @@ pub(super) struct Counter {
 }
 
 impl Series {
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn of(of: Of, name: &str) -> Self {
         Self {
-            breaker: Arc::<str>::from(name).into(),
+            of,
+            name: Arc::<str>::from(name).into(),
+        }
+    }
+
+    /// Shows the share that a throttle refuses.
+    pub(super) fn share(&self, share: &Share) {
+        let values = [
+            share.refused,
+            share.requests.into(),
+            share.accepts.into(),
+            share.failures.into(),
+        ];
+        for (name, value) in SHARE_GAUGES.into_iter().zip(values) {
+            self.set(name, value);
         }
     }
 
@@ -54,10 +79,15 @@ impl Series {
         );
     }
 
-    /// Shows that the breaker is not there any more.
+    /// Shows that the breaker or throttle is not there any more.
     pub(super) fn gone(&self, cause: &mut Option<Cause>) {
-        for name in GAUGES {
-            self.set(name, if name == STATE { GONE } else { 0.0 });
+        let gauges: &[&'static str] = match self.of {
+            Of::Breaker => &GAUGES,
+            Of::Throttle => &SHARE_GAUGES,
+        };
+        for &name in gauges {
+            let tells = matches!(name, STATE | SHARE);
+            self.set(name, if tells { GONE } else { 0.0 });
         }
         self.trip(None, cause);
     }
@@ -83,7 +113,11 @@ impl Series {
     }
 
     fn labels(&self, labels: impl IntoIterator<Item = Option<Pair>>) -> Vec<Label> {
-        let own = Label::new("breaker", self.breaker.clone());
+        let key = match self.of {
+            Of::Breaker => "breaker",
+            Of::Throttle => "throttle",
+        };
+        let own = Label::new(key, self.name.clone());
         let further = labels.into_iter().flatten();
         let further = further.map(|(key, value)| Label::from_static_parts(key, value));
         core::iter::once(own).chain(further).collect()
@@ -106,6 +140,9 @@ const GAUGES: [&str; 13] = [
     TRIP_SLOW,
     TRIP_THRESHOLD,
 ];
+
+/// The gauges that every throttle has.
+const SHARE_GAUGES: [&str; 4] = [SHARE, SHARE_REQUESTS, SHARE_ACCEPTS, SHARE_FAILURES];
 
 /// What they show.
 fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
@@ -153,24 +190,52 @@ pub(super) fn counters<C: Clock>(breaker: &Breaker<C>) -> Vec<Counter> {
     counters
 }
 
+/// What a throttle has counted, always in the same order.
+pub(super) fn throttle_counters<C: Clock>(throttle: &Throttle<C>) -> Vec<Counter> {
+    let mut counters = Vec::new();
+    let mut count = |name, labels, value| {
+        counters.push(Counter {
+            name,
+            labels,
+            value,
+        });
+    };
+    count(
+        THROTTLE_LISTENER_PANICS,
+        [None, None],
+        throttle.listener_panics(),
+    );
+    if let Some(totals) = throttle.totals() {
+        count(REFUSALS, [None, None], totals.rejections.closed);
+        for (outcome, happened) in of_endings(totals.calls) {
+            count(THROTTLE_CALLS, [Some(("outcome", outcome)), None], happened);
+        }
+    }
+    counters
+}
+
+fn of_endings(endings: Endings) -> [(&'static str, u64); 6] {
+    let Endings {
+        success,
+        answered,
+        failure,
+        timeout,
+        ignored,
+        abandoned,
+    } = endings;
+    [
+        ("success", success),
+        ("answered", answered),
+        ("failure", failure),
+        ("timeout", timeout),
+        ("ignored", ignored),
+        ("abandoned", abandoned),
+    ]
+}
+
 fn of_totals(totals: &Totals, mut count: impl FnMut(&'static str, [Option<Pair>; 2], u64)) {
     for (kind, endings) in [("normal", totals.calls), ("probe", totals.probes)] {
-        let Endings {
-            success,
-            answered,
-            failure,
-            timeout,
-            ignored,
-            abandoned,
-        } = endings;
-        for (outcome, happened) in [
-            ("success", success),
-            ("answered", answered),
-            ("failure", failure),
-            ("timeout", timeout),
-            ("ignored", ignored),
-            ("abandoned", abandoned),
-        ] {
+        for (outcome, happened) in of_endings(endings) {
             count(
                 CALLS,
                 [Some(("kind", kind)), Some(("outcome", outcome))],
