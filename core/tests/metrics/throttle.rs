@@ -32,14 +32,14 @@ fn a_throttle_tells_its_share_its_window_and_what_it_refused() {
     );
     assert_eq!(
         value(&format!("cutout_throttle_window_accepts{of}")),
-        share.accepts.into()
+        f64::from(share.accepts)
     );
     let timeouts = value(&format!(
         "cutout_throttle_calls_total{of},outcome=\"timeout\"}}"
     ));
     let refused = value(&format!("cutout_throttle_refusals_total{of}"));
-    assert_eq!(timeouts, share.failures.into());
-    assert_eq!(refused, (100 - share.accepts - share.failures).into());
+    assert_eq!(timeouts, f64::from(share.failures));
+    assert_eq!(refused, f64::from(100 - share.accepts - share.failures));
     assert!(refused > 30.0, "{refused}");
 
     drop(throttle);
