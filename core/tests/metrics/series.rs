@@ -219,7 +219,7 @@ fn names_units_and_docs_agree() {
     }
     let documented = docs
         .lines()
-        .filter(|line| line.starts_with("//! | `cutout_"));
+        .filter(|line| line.starts_with("//! | `cutout_breaker"));
     assert_eq!(documented.count(), page.names().len());
 }
 
