@@ -83,6 +83,7 @@ fn rejections_are_counted_by_state() {
         open: 3,
         half_open: 2,
         forced_open: 1,
+        closed: 0,
     };
     assert_eq!(breaker.totals().unwrap().rejections, rejections);
 }
