@@ -11,8 +11,9 @@ use std::time::Duration;
 use cutout::adapters::body::GuardedBody;
 use cutout::adapters::stream::{GuardedStream, Limits};
 use cutout::adapters::tower::BreakerLayer;
+use cutout::classify::Judge;
 use cutout::router::{Attempts, Router, RouterConfig, Step, Target};
-use cutout::{Breaker, Outcome, OwnedPermit, State};
+use cutout::{Breaker, Outcome, OwnedPermit, Report, State};
 use futures_util::{FutureExt, Stream, StreamExt, future, stream};
 use http_body::Body;
 use http_body_util::Full;
@@ -179,6 +180,54 @@ fn a_judge_that_panics_over_a_frame_settles_as_panicked() {
         .is_ready()));
     assert!(body.is_settled());
     assert_eq!(called.state(), State::Open);
+}
+
+/// Has no objection to anything, until the end.
+struct PanicsAtTheEnd;
+
+impl<T> Judge<T> for PanicsAtTheEnd {
+    fn item(&mut self, _: &T) -> Option<Report> {
+        None
+    }
+
+    fn end(&mut self) -> Report {
+        panic()
+    }
+}
+
+#[test]
+fn a_judge_that_panics_over_the_end_settles_as_panicked() {
+    let called = breaker();
+    let items = stream::iter([Ok::<_, Infallible>(())]);
+    let mut items = GuardedStream::with_judge(items, permit(&called), PanicsAtTheEnd);
+    assert!(poll(&mut items).is_ready());
+    assert!(!items.is_settled());
+    assert!(panics(|| poll(&mut items)));
+    assert!(items.is_settled());
+    assert_eq!((called.state(), called.generation()), (State::Open, 1));
+
+    // A body that says at its last frame that it was the last.
+    let called = breaker();
+    let body = Full::new(&b"data"[..]);
+    let mut body = GuardedBody::with_judge(body, permit(&called), PanicsAtTheEnd);
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(panics(|| Pin::new(&mut body)
+        .poll_frame(&mut context)
+        .is_ready()));
+    assert!(body.is_settled());
+    assert_eq!((called.state(), called.generation()), (State::Open, 1));
+
+    // One that has ended before it is guarded.
+    let called = breaker();
+    let permit = permit(&called);
+    let over = Full::<&[u8]>::default();
+    assert!(panics(|| GuardedBody::with_judge(
+        over,
+        permit,
+        PanicsAtTheEnd
+    )));
+    assert_eq!((called.state(), called.generation()), (State::Open, 1));
+    assert_eq!(called.totals().unwrap().calls.abandoned, 1);
 }
 
 fn poll<S: Stream + Unpin>(stream: &mut S) -> Poll<Option<S::Item>> {

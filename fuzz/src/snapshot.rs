@@ -1,9 +1,11 @@
 //! Snapshots as no breaker takes them: what is restored works, and is like the model.
 
+use std::time::Duration;
+
 use arbitrary::{Result, Unstructured};
 use cutout::{
-    Bucket, Cause, Counts, Evidence, HeldScore, Interrupted, ManualClock, Sample, Scores, Snapshot,
-    State, Window,
+    Breaker, Bucket, Cause, Counts, Evidence, HeldScore, Interrupted, ManualClock, Sample, Scores,
+    Snapshot, State, Threshold, Window,
 };
 
 use super::lockstep::Lockstep;
@@ -81,7 +83,7 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         .collect::<Result<_>>();
     let taken = values::duration(input)?;
     Ok(Snapshot {
-        evidence: Evidence::default(),
+        evidence: evidence(cause, taken),
         state,
         generation: input.arbitrary()?,
         cause: input.arbitrary::<bool>()?.then_some(cause),
@@ -112,6 +114,49 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
             false => Scores::default(),
         },
     })
+}
+
+/// Of what was drawn already, so that inputs of old mean what they meant. Three in four have a trip, half an operator's order.
+fn evidence(cause: Cause, drawn: Duration) -> Evidence {
+    let number = drawn.as_nanos();
+    let text = |most: u128| "é".repeat((number % most) as usize).into();
+    let count = |of: u128| (number / of) as u32;
+    // They have fields to come, so they are made from those of a breaker.
+    let breaker = Breaker::builder()
+        .consecutive_failures(1)
+        .build()
+        .expect("legal");
+    let _ = breaker.allow().map(|permit| permit.failure());
+    breaker.force_open(None, "");
+    let mut evidence = breaker.evidence();
+    if let Some(trip) = &mut evidence.trip {
+        trip.cause = cause;
+        trip.age = drawn / 3;
+        trip.counts = Counts {
+            samples: count(1),
+            failures: count(7),
+            timeouts: count(49),
+            slow: count(343),
+        };
+        trip.threshold = match number % 5 {
+            0 => None,
+            1 => Some(Threshold::Failures(count(11))),
+            2 => Some(Threshold::Score(count(11))),
+            _ => Some(Threshold::Ratio(f64::from(count(11)) / 1e6)),
+        };
+        trip.label = (!number.is_multiple_of(3)).then(|| text(40));
+    }
+    if let Some(operator) = &mut evidence.operator {
+        operator.age = drawn / 2;
+        operator.reason = text(150);
+    }
+    if (number / 2).is_multiple_of(4) {
+        evidence.trip = None;
+    }
+    if (number / 8).is_multiple_of(2) {
+        evidence.operator = None;
+    }
+    evidence
 }
 
 fn held(input: &mut Unstructured<'_>) -> Result<HeldScore> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Config, Cusum, OpenWait, Outcome, Overdue, Report, Score, SlowRule, Window};
+use cutout::{Config, Cusum, Label, OpenWait, Outcome, Overdue, Report, Score, SlowRule, Window};
 
 /// A number, most often a small one.
 pub(crate) fn number(input: &mut Unstructured<'_>) -> Result<u32> {
@@ -60,12 +60,25 @@ pub(crate) fn outcome(input: &mut Unstructured<'_>) -> Result<Outcome> {
 }
 
 pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
-    Ok(Report {
+    let report = Report {
         outcome: outcome(input)?,
         elapsed: optional_duration(input)?,
         retry_after: optional_duration(input)?,
         label: None,
+    };
+    // Of what was drawn already, so that inputs of old mean what they meant.
+    let drawn = report.elapsed.or(report.retry_after).unwrap_or_default();
+    Ok(Report {
+        label: label(drawn),
+        ..report
     })
+}
+
+/// None for one in four, or else one of any length up to somewhat more than fits.
+fn label(drawn: Duration) -> Option<Label> {
+    let length = (drawn.as_nanos() / 4 % 80) as usize;
+    let text = "é".repeat(length / 2) + &"x".repeat(length % 2);
+    (!drawn.is_zero() && drawn.as_millis() % 4 > 0).then(|| Label::new(&text))
 }
 
 /// A config, legal or not.

@@ -1,7 +1,7 @@
 //! What opened the breaker is told of this outage, and of no other.
 
 use crate::configs::{WAIT, probes, probing, waited, window};
-use crate::op::{Op, failure, timeout};
+use crate::op::{Op, failure, labelled, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
 
@@ -24,6 +24,42 @@ models! {
         .sees("tripped || none")
         .thread([failure(1)])
         .thread([Op::Evidence, Op::Evidence]);
+
+    /// Two that would open it: what is written down is what the one of them saw that has opened it.
+    it_is_that_of_the_thread_that_opened: Reach::both(3).with_loads(2) => Scenario::new(window(1))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .explained()
+        .sees("tripped || stale\n      open g1 FailureRatio attempt 0 left 60s, false, 1, FailureRatio 1f 0t 0~ of 1")
+        .sees("stale || tripped\n      open g1 FailureRatio attempt 0 left 60s, false, 1, FailureRatio 1f 1t 0~ of 1")
+        .thread([failure(1)])
+        .thread([timeout(2)]);
+
+    /// The label of an outage that is over comes late, while that of the next one is there.
+    a_late_label_is_dropped: Reach::both(2).with_loads(1) => Scenario::new(window(1))
+        .before([Op::Allow(1)])
+        .explained()
+        .sees("FailureRatio 1f 0t 0~ of 1 (old)")
+        .sees("FailureRatio 1f 0t 0~ of 1 (new)")
+        .thread([labelled(1, "old")])
+        .thread([Op::Close, Op::Allow(2), labelled(2, "new")]);
+
+    /// A label of an outage that is over is not told of the next one, which has none.
+    a_label_is_of_this_outage: Reach::both(2).with_loads(1) => Scenario::new(window(1))
+        .before([Op::Allow(0), labelled(0, "old"), Op::Close, Op::Allow(1)])
+        .explained()
+        .sees("tripped || FailureRatio 1f 0t 0~ of 1")
+        .sees("tripped || none")
+        .thread([failure(1)])
+        .thread([Op::Evidence]);
+
+    /// The thread whose order is over may write it down when another order holds.
+    a_late_order_is_dropped: Reach::both(2).with_loads(1) => Scenario::new(window(1))
+        .before([Op::ForceOpen(None)])
+        .explained()
+        .sees("forced open g3 Operator attempt 0, false, 0, by force_open")
+        .sees("disabled g3, true, 0, by disable")
+        .thread([Op::ForceOpen(None)])
+        .thread([Op::Disable]);
 
     /// A breaker that opens again is still explained, all along.
     it_is_told_all_along: Reach::both(3) => Scenario::new(probes(1, 1))

@@ -58,6 +58,11 @@ pub(crate) fn failure(permit: usize) -> Op {
     Op::Done(permit, Outcome::Failure.into())
 }
 
+/// A failure that says what it was.
+pub(crate) fn labelled(permit: usize, label: &str) -> Op {
+    Op::Done(permit, Report::from(Outcome::Failure).label(label))
+}
+
 pub(crate) fn timeout(permit: usize) -> Op {
     Op::Done(permit, Outcome::Timeout.into())
 }

@@ -58,10 +58,14 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
     text
 }
 
-/// `FailureRatio 1f 0t 0~ of 1, by force_open`, or `none`.
+/// `FailureRatio 1f 0t 0~ of 1 (label) and by force_open`, or `none`.
 pub(crate) fn evidence(evidence: &Evidence) -> String {
     let trip = evidence.trip.as_ref();
-    let trip = trip.map(|trip| format!("{:?} {}", trip.cause, counts(&trip.counts)));
+    let trip = trip.map(|trip| {
+        let label = trip.label.as_deref();
+        let label = label.map_or_else(String::new, |label| format!(" ({label})"));
+        format!("{:?} {}{label}", trip.cause, counts(&trip.counts))
+    });
     let operator = evidence.operator.as_ref();
     let operator = operator.map(|operator| format!("by {}", operator.reason));
     let told: Vec<_> = trip.into_iter().chain(operator).collect();

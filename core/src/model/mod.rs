@@ -54,7 +54,7 @@ use crate::contract::config::{Config, OpenWait, Window};
 use crate::contract::cusum::Cusum;
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
-use crate::contract::evidence::{Evidence, Moment, OperatorAction, Trip};
+use crate::contract::evidence::{Evidence, Moment, OperatorAction, Threshold, Trip};
 use crate::contract::label::{Label, cut};
 use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;

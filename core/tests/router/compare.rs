@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use cutout::model::Model;
 use cutout::router::{Comparison, Policy, Router, RouterConfig, Target};
-use cutout::{Breaker, Cause, ManualClock, OpenWait, Outcome, State, Threshold, Window};
+use cutout::{Breaker, Cause, Clock, ManualClock, OpenWait, Outcome, State, Threshold, Window};
+use proptest::prelude::*;
 
 use super::{Routes, WAIT, by, choose};
 
@@ -150,5 +152,66 @@ fn too_little_to_go_by_tells_nothing() {
         ),
     ] {
         assert_eq!(router.compare(&comparison).unwrap_err().field(), field);
+    }
+}
+
+proptest! {
+    /// Whatever has happened to a target, being taken out does to its breaker what it does to the model, and nothing to the others.
+    #[test]
+    fn a_target_that_is_taken_out_is_as_the_model_of_one(
+        lives in prop::collection::vec(
+            (prop::collection::vec(0..100_u32, 12), 0..100_u32, 0..8_u32),
+            2..6,
+        ),
+        jitter in 0..=100_u32,
+    ) {
+        let clock = ManualClock::new();
+        let config = cutout::Config::default().with(|config| {
+            config.window = Window::count(8);
+            config.min_calls = Some(8);
+            config.failure_ratio = Some(1.0);
+            config.open_wait = OpenWait::fixed(WAIT).jitter_percent(jitter);
+        });
+        let (mut targets, mut models) = (Vec::new(), Vec::new());
+        for (host, (calls, percent, order)) in lives.into_iter().enumerate() {
+            let breaker = Breaker::builder().config(config).log(true).clock(clock.clone());
+            let breaker = breaker.jitter_seed(host as u64).build().unwrap();
+            let mut model = Model::new(config, clock.now()).unwrap().jitter_seed(host as u64);
+            for call in calls {
+                let outcome = match call < percent {
+                    true => Outcome::Failure,
+                    false => Outcome::Success,
+                };
+                if let (Ok(permit), Ok(same)) = (breaker.allow(), model.allow(clock.now())) {
+                    permit.done(outcome);
+                    model.done(same, outcome, clock.now());
+                }
+            }
+            if order == 0 {
+                breaker.observe_only("drill");
+                model.observe_only("drill", clock.now());
+            }
+            targets.push(Target::new(format!("{host}"), (), Arc::new(breaker)));
+            models.push(model);
+        }
+        let router = Router::new(by(Policy::RoundRobin), targets).unwrap();
+        let comparison = Comparison { min_calls: 8, min_targets: 2, ..Comparison::default() };
+        for member in router.compare(&comparison).unwrap() {
+            let limit = member.breaker().evidence().trip.unwrap().threshold.unwrap();
+            let model: &mut Model = &mut models[member.name().parse::<usize>().unwrap()];
+            prop_assert!(model.open_as_outlier(limit, clock.now()));
+        }
+        for after in [WAIT / 2, WAIT] {
+            for (member, model) in router.members().iter().zip(&mut models) {
+                let (breaker, now) = (member.breaker(), clock.now());
+                prop_assert_eq!(breaker.snapshot(), model.snapshot(now, clock.unix_time()));
+                prop_assert_eq!(breaker.evidence(), model.evidence(now));
+                prop_assert_eq!(breaker.refusal(), model.refusal(now));
+            }
+            clock.advance(after);
+        }
+        for (member, mut model) in router.members().iter().zip(models) {
+            prop_assert_eq!(member.breaker().log(), model.take_events());
+        }
     }
 }
