@@ -154,6 +154,43 @@ fn no_rejection_of_a_named_breaker_and_no_label_that_opens_nothing_allocates() {
 }
 
 #[test]
+fn the_first_label_that_is_kept_makes_room_for_the_others() {
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).consecutive_failures(1).build().unwrap();
+    let trip = || {
+        let labelled = Report::from(Outcome::Failure).label("connection refused");
+        assert_eq!(breaker.allow().unwrap().done(labelled), Settled::Tripped);
+    };
+    // Room for what an operator says is made the first time too.
+    breaker.disable("drill");
+    breaker.close("drill");
+    assert_eq!(calls(trip), 1);
+    breaker.close("drill");
+    assert_eq!(calls(trip), 0);
+}
+
+#[test]
+fn the_first_rejection_of_an_error_type_allocates_and_no_other_does() {
+    /// Of this test alone: what is left of a type is there for the whole process.
+    struct OfThisTest;
+
+    let clock = ManualClock::new();
+    let breaker = builder(&clock).build().unwrap();
+    breaker.force_open(None, "drill");
+    let reject = || assert!(breaker.call(|| Err::<(), _>(OfThisTest)).is_err());
+    assert_eq!(calls(reject), 1);
+    assert_eq!(calls(reject), 0);
+    let another = builder(&clock).build().unwrap();
+    another.force_open(None, "drill");
+    let nested = || {
+        let call = || breaker.call(|| Err::<(), _>(OfThisTest));
+        assert!(another.call(call).is_err());
+    };
+    assert_eq!(calls(nested), 1, "an error type of its own");
+    assert_eq!(calls(nested), 0);
+}
+
+#[test]
 fn no_call_allocates_with_a_slow_rule() {
     let clock = ManualClock::new();
     let slow = SlowRule {

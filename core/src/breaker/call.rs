@@ -10,6 +10,9 @@ impl<C: Clock> Breaker<C> {
     /// Makes a call if it is admitted: `Ok` is a success, `Err` a failure, unless it is the
     /// rejection of another breaker, which is ignored.
     ///
+    /// Allocates nothing by itself, but at the first rejection of each error type `E` in a process some words that stay: other
+    /// breakers find by them that a `CallError<E>` may be a rejection.
+    ///
     /// # Errors
     ///
     /// [`CallError::Rejected`] if the breaker did not admit the call, which

@@ -5,7 +5,8 @@
 //!
 //! The error of such a call is a `CallError<E>` of any `E`, and no type can be asked for "some
 //! `CallError`". So whoever wraps a rejection in an error leaves behind how to look into that
-//! type, and whoever judges an error looks by those that were left. The look is at the value
+//! type (once in a process for each type, in memory that stays: a type has no static of its own), and whoever judges an error
+//! looks by those that were left. The look is at the value
 //! itself: one that was left long ago finds nothing in an error that is none.
 
 use alloc::boxed::Box;

@@ -178,7 +178,8 @@ macro_rules! permit {
             /// Settles the permit with the call's outcome, or with a [`Report`]
             /// that says more.
             ///
-            /// Lock-free, without allocation; at most one clock read. With a breaker, in the
+            /// Lock-free; at most one clock read. Without allocation, but for the first label that the
+            /// breaker keeps (see [`Report::label`]), which makes room for all that follow. With a breaker, in the
             /// healthy case (a success, a full window of fast successes, no slow
             /// rule), it reads one word and writes nothing.
             #[inline(always)]

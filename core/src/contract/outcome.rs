@@ -114,7 +114,7 @@ impl Report {
     }
 
     /// Says in a few words what the call came to: `connection refused`. The breaker keeps it
-    /// if this outcome opens it ([`Trip::label`](crate::Trip::label)). It costs a copy of 64 bytes; giving none costs nothing.
+    /// if this outcome opens it ([`Trip::label`](crate::Trip::label)). It costs a copy of 64 bytes, and one allocation in the life of a breaker; giving none costs nothing.
     pub fn label(mut self, label: impl Into<Label>) -> Self {
         self.label = Some(label.into());
         self
