@@ -30,8 +30,10 @@ pub struct Judgement {
 pub struct Answer {
     /// From its start to the first trip; zero if one was not closed when it began.
     pub trip_delay_ns: Option<u64>,
-    /// From its end until all were closed; `None` if none was other than closed then, or one never closed.
+    /// From its end until all were closed; `None` if all were closed then, or one had not closed when the log ended.
     pub close_delay_ns: Option<u64>,
+    /// Whether one had not closed when the log ended.
+    pub never_closed: bool,
     /// Whether no breaker was other than closed in it.
     pub missed: bool,
 }
@@ -178,6 +180,7 @@ fn answer(trouble: &Trouble, periods: &HashMap<&str, Vec<Period>>, slack: u64) -
     Answer {
         trip_delay_ns: trip,
         close_delay_ns: close.filter(|_| !never),
+        never_closed: never,
         missed,
     }
 }

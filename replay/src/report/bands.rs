@@ -10,16 +10,17 @@ pub(super) struct Band<'a> {
 }
 
 impl Band<'_> {
-    /// The config and the key, cut to so many letters.
-    pub(super) fn label(&self, most: usize) -> String {
+    /// The config and the key, cut to 28 letters.
+    pub(super) fn label(&self) -> String {
+        const MOST: usize = 28;
         let label = match self.key {
             "" => self.config.to_owned(),
             key => format!("{}: {key}", self.config),
         };
-        if label.chars().count() <= most {
+        if label.chars().count() <= MOST {
             return label;
         }
-        label.chars().take(most - 1).chain(['…']).collect()
+        label.chars().take(MOST - 1).chain(['…']).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 
 use super::picture::{self, timeline};
 use super::terminal::{answer, ranged};
-use super::{ConfigRow, Report};
+use super::{ConfigRow, Report, Trip};
 use crate::shown::{grouped, span, time};
 
 /// The page: for light and dark, and for print. It holds no line of a log, and no query string.
@@ -176,11 +176,29 @@ fn explained(report: &Report) -> Markup {
 
 fn pictured(report: &Report) -> Markup {
     let svg = timeline(report);
+    let mut states: Vec<&str> = report
+        .configs
+        .iter()
+        .flat_map(|row| row.states_ns.keys().copied())
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    let has = |state: &str| states.contains(&state);
+    let has_durations = report.timeline.iter().any(|moment| moment.p50_ms.is_some());
+    let legend = [
+        ("calls", "calls", true),
+        ("bad", "bad", true),
+        ("median", "median", has_durations),
+        ("99 %", "tail", has_durations),
+        ("trouble", "trouble", !report.troubles.is_empty()),
+        ("open", "open", has("open")),
+        ("half-open", "half", has("half_open")),
+    ];
     html! {
         figure role="img" aria-label="Calls, durations and the states of the breakers over time" {
             (PreEscaped(svg))
             figcaption {
-                @for (name, color) in [("calls", "calls"), ("bad", "bad"), ("median", "median"), ("99 %", "tail"), ("open", "open"), ("half-open", "half"), ("ramping", "other"), ("trouble", "trouble")] {
+                @for (name, color, _) in legend.into_iter().filter(|(.., shown)| *shown) {
                     span.key style={ "background:var(--" (color) ")" } {} (name)
                 }
                 "; times in UTC; an open breaker is drawn at least one pixel wide"
@@ -223,23 +241,34 @@ fn troubles(report: &Report) -> Markup {
 }
 
 fn trips(report: &Report) -> Markup {
+    const SHOWN: usize = 5;
+    const MOST: usize = 200;
     let keyed = report.keys.len() > 1;
     html! {
         @for row in &report.configs {
-            details open[row.trip_list.len() <= 12] {
-                summary { (row.name) ": " (grouped(row.trips.value)) " trips" }
-                @if !row.trip_list.is_empty() {
-                    div.scroll { table {
-                        thead { tr { th { "when" } @if keyed { th { "whose" } } th { "why" } th { "evidence" } th { "last failure" } th { "trouble" } } }
-                        tbody { @for trip in row.trip_list.iter().take(200) { tr {
-                            td { (time(trip.at_ns)) } @if keyed { td { (trip.key) } } td { (trip.why) }
-                            td { (trip.evidence()) } td { (trip.label.as_deref().unwrap_or("")) }
-                            td { (trip.trouble.as_deref().unwrap_or("none: a false trip")) }
-                        } } }
-                    } }
+            h3 { (row.name) ": " (grouped(row.trips.value)) @if row.trips.value == 1 { " trip" } @else { " trips" } }
+            @let (first, rest) = row.trip_list.split_at(row.trip_list.len().min(SHOWN));
+            @if !first.is_empty() { (trip_table(first, keyed)) }
+            @if !rest.is_empty() {
+                details {
+                    summary { (grouped(row.trips.value - first.len() as u64)) " more" @if rest.len() > MOST { ", the first " (MOST) } }
+                    (trip_table(&rest[..rest.len().min(MOST)], keyed))
                 }
             }
         }
+    }
+}
+
+fn trip_table(trips: &[Trip], keyed: bool) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { th { "when" } @if keyed { th { "whose" } } th { "why" } th { "evidence" } th { "last failure" } th { "trouble" } } }
+            tbody { @for trip in trips { tr {
+                td { (time(trip.at_ns)) } @if keyed { td { (trip.key) } } td { (trip.why) }
+                td { (trip.evidence()) } td { (trip.label.as_deref().unwrap_or("")) }
+                td { (trip.trouble.as_deref().unwrap_or("none: a false trip")) }
+            } } }
+        } }
     }
 }
 

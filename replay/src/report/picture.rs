@@ -26,12 +26,13 @@ pub(super) const TROUBLE: RGBColor = RGBColor(9, 9, 9);
 pub(super) const OTHER: RGBColor = RGBColor(10, 10, 10);
 
 const WIDTH: u32 = 1_000;
-const LEFT: u32 = 190;
 const FONT: &str = "system-ui";
 
 /// What all panels have along their x axis: seconds since the first call, with marks at even times.
 #[derive(Clone)]
 struct Axis {
+    /// How wide what stands on its left is, in pixels.
+    left: u32,
     begin: i64,
     seconds: f64,
     ticks: Vec<f64>,
@@ -39,7 +40,7 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(report: &Report) -> Self {
+    fn of(report: &Report, bands: &[Band<'_>]) -> Self {
         let begin = report.reading.first_ns.unwrap_or(0);
         let end = report.reading.last_ns.unwrap_or(begin);
         let seconds = (end.abs_diff(begin) as f64 / 1e9).max(1.0);
@@ -51,7 +52,10 @@ impl Axis {
         let step = step.unwrap_or((seconds / 8.0 / 604_800.0).ceil() * 604_800.0);
         let first = (begin as f64 / 1e9 / step).ceil() * step - begin as f64 / 1e9;
         let count = ((seconds - first) / step).floor().max(0.0) as usize;
+        let longest = bands.iter().map(|band| band.label().chars().count()).max();
         Self {
+            // A letter of the labels is 6 to 7 pixels wide.
+            left: 20 + 13 * (longest.unwrap_or(0) as u32).max(8) / 2,
             begin,
             seconds,
             ticks: (0..=count).map(|tick| first + tick as f64 * step).collect(),
@@ -113,7 +117,7 @@ pub(super) fn timeline(report: &Report) -> String {
             SVGBackend::with_string(&mut svg, (WIDTH, heights.iter().sum())).into_drawing_area();
         let (rates, rest) = root.split_vertically(heights[0]);
         let (durations, states) = rest.split_vertically(heights[1]);
-        let axis = Axis::of(report);
+        let axis = Axis::of(report, &bands);
         let drawn = draw_rates(&rates, report, &axis)
             .and_then(|()| {
                 if has_durations {
@@ -140,10 +144,10 @@ macro_rules! panel {
         let mut chart = ChartBuilder::on($area)
             .margin_right(16)
             .margin_top(26)
-            .set_label_area_size(LabelAreaPosition::Left, LEFT)
+            .set_label_area_size(LabelAreaPosition::Left, $axis.left)
             .set_label_area_size(LabelAreaPosition::Bottom, 24)
             .build_cartesian_2d($axis.clone(), $y)?;
-        $area.draw_text($title, &text(14), (LEFT as i32, 6))?;
+        $area.draw_text($title, &text(14), ($axis.left as i32, 6))?;
         let (low, high) = {
             let range = chart.y_range();
             (range.start, range.end)
@@ -265,7 +269,7 @@ fn draw_bands(area: &Area<'_>, bands: &[Band<'_>], report: &Report, axis: &Axis)
     let step = (f64::from(area.dim_in_pixel().1) - 50.0).max(height * 0.9) / bands.len() as f64;
     for (row, band) in rows {
         let y = 26.0 + step * (f64::from(row) + 0.5) - 6.0;
-        area.draw_text(&band.label(28), &text(12), (8, y as i32))?;
+        area.draw_text(&band.label(), &text(12), (8, y as i32))?;
     }
     Ok(())
 }

@@ -208,7 +208,12 @@ pub(super) fn answer(answer: &Answer) -> (String, String) {
             0 => "was open".to_owned(),
             delay => span(delay),
         });
-    (opened, answer.close_delay_ns.map_or("-".to_owned(), span))
+    let closed = match answer.close_delay_ns {
+        Some(delay) => span(delay),
+        None if answer.never_closed => "not closed".to_owned(),
+        None => "was closed".to_owned(),
+    };
+    (opened, closed)
 }
 
 fn bare() -> Table {
