@@ -341,6 +341,33 @@ fn a_breaker_opens_as_soon_as_its_odds_say() {
     }
 }
 
+#[test]
+fn a_score_that_each_success_takes_to_zero_is_a_run_of_failures() {
+    let run = Score {
+        bad: 1,
+        good: 3,
+        limit: 3,
+    };
+    let score = Rig::scores(Cusum::of_failures(run).lasting(Duration::ZERO));
+    let run = Rig::of(Config::low_traffic());
+    let mut trips = 0;
+    for round in 0..2_000_u32 {
+        let outcome = match round.wrapping_mul(0x9E37_79B9) >> 30 {
+            0 => Outcome::Success,
+            1 => Outcome::Timeout,
+            _ => Outcome::Failure,
+        };
+        let settled = score.done(outcome);
+        assert_eq!(settled, run.done(outcome), "{round}");
+        if settled == Settled::Tripped {
+            trips += 1;
+            score.breaker.close("again");
+            run.breaker.close("again");
+        }
+    }
+    assert!(trips > 100, "{trips}");
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn it_is_read_from_a_table_without_a_ratio_and_written_to_be_read_again() {

@@ -188,11 +188,11 @@ fn scores_are_solved_exactly() {
         (0.05, 0.5, 1e9, (7, 2, 58), 1.20e9, [72.0, 23.3, 10.1, 9.0]),
         (0.1, 0.5, 1e9, (8, 3, 93), 1.01e9, [200.0, 36.8, 13.8, 12.0]),
     ];
-    for (well, ill, calls, (bad, good, limit), by_chance, to_open) in rows {
-        let score = Score::for_rates(well, ill, calls).unwrap();
-        assert_eq!(score, Score { bad, good, limit }, "{well} {ill}");
+    for (p0, p1, calls, (bad, good, limit), by_chance, to_open) in rows {
+        let score = Score::for_rates(p0, p1, calls).unwrap();
+        assert_eq!(score, Score { bad, good, limit }, "{p0} {p1}");
         let mean = |share| score.odds(share, 0).unwrap().mean_calls();
-        assert!(close(mean(well), by_chance, 0.01), "{}", mean(well));
+        assert!(close(mean(p0), by_chance, 0.01), "{}", mean(p0));
         for (share, expected) in [0.3, 0.5, 0.9, 1.0].into_iter().zip(to_open) {
             assert!(
                 close(mean(share), expected, 0.03),
@@ -204,7 +204,7 @@ fn scores_are_solved_exactly() {
             limit: limit - 1,
             ..score
         };
-        assert!(one_less.odds(well, 0).unwrap().mean_calls() < calls);
+        assert!(one_less.odds(p0, 0).unwrap().mean_calls() < calls);
     }
 }
 
@@ -293,13 +293,13 @@ fn what_makes_no_sense_is_refused_by_name() {
         Ok::<Score, _>(score) => panic!("{score:?}"),
         Err(error) => error.field(),
     };
-    for (well, ill, calls, name) in [
-        (0.0, 0.3, 1e6, "well"),
-        (f64::NAN, 0.3, 1e6, "well"),
-        (0.1, 1.0, 1e6, "ill"),
-        (0.1, f64::INFINITY, 1e6, "ill"),
-        (0.3, 0.3, 1e6, "well"),
-        (0.4, 0.3, 1e6, "well"),
+    for (p0, p1, calls, name) in [
+        (0.0, 0.3, 1e6, "p0"),
+        (f64::NAN, 0.3, 1e6, "p0"),
+        (0.1, 1.0, 1e6, "p1"),
+        (0.1, f64::INFINITY, 1e6, "p1"),
+        (0.3, 0.3, 1e6, "p0"),
+        (0.4, 0.3, 1e6, "p0"),
         (0.1, 0.3, 0.5, "calls"),
         (0.1, 0.3, f64::INFINITY, "calls"),
         (0.1, 0.1001, 1e9, "calls"),
@@ -307,9 +307,9 @@ fn what_makes_no_sense_is_refused_by_name() {
         (0.1, 0.3, 1e300, "calls"),
     ] {
         assert_eq!(
-            field(Score::for_rates(well, ill, calls)),
+            field(Score::for_rates(p0, p1, calls)),
             name,
-            "{well} {ill} {calls}"
+            "{p0} {p1} {calls}"
         );
     }
     let score = Score {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use cutout::registry::RegistryConfig;
 use cutout::verdict::Verdict;
 use cutout::{
-    Breaker, Cause, Config, Event, ManualClock, OpenWait, Outcome, Overdue, SlowRule, Snapshot,
-    State, Window,
+    Breaker, Cause, Config, Cusum, Event, ManualClock, OpenWait, Outcome, Overdue, Score, SlowRule,
+    Snapshot, State, Window,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,8 +62,113 @@ fn a_config_is_read_back_as_it_was_written() {
             config.window = Window::time(Duration::MAX, 60);
             config.overdue = Some(Overdue::Slow);
         }),
+        Config::cusum(scores()),
     ] {
         through_all_formats(&config);
+    }
+}
+
+const SCORE: Score = Score {
+    bad: 10,
+    good: 1,
+    limit: 55,
+};
+
+/// Scores that differ from the default in every field.
+fn scores() -> Cusum {
+    let slow = Score {
+        bad: 7,
+        good: 2,
+        limit: 4095,
+    };
+    Cusum::of_failures(SCORE)
+        .and_slow(Duration::from_secs(2), slow)
+        .lasting(Duration::ZERO)
+        .max_age(None)
+        .head_start_percent(50)
+}
+
+#[test]
+fn a_window_of_scores_is_written_by_their_numbers_or_by_what_they_shall_do() {
+    let numbers = "window = { cusum = { failures = { bad = 10, good = 1, limit = 55 } } }";
+    let rates = "window = { cusum = { failures = { p0 = 0.01, p1 = 0.3, calls = 1e9 } } }";
+    let wanted = Config::for_rates(0.01, 0.3, 1e9).unwrap();
+    assert_eq!(wanted, Config::cusum(Cusum::of_failures(SCORE)));
+    for text in [numbers, rates] {
+        assert_eq!(toml::from_str::<Config>(text).unwrap(), wanted, "{text}");
+    }
+    let rates = json!({ "cusum": {
+        "slow": { "limit": "2s", "score": { "p0": 0.01, "p1": 0.3, "calls": 1_000_000_000 } },
+        "lasting": "1s",
+        "max_age": "none",
+    } });
+    let window = serde_json::from_value::<Window>(rates).unwrap();
+    let slow = Cusum::of_slow(Duration::from_secs(2), SCORE);
+    let slow = slow.lasting(Duration::from_secs(1)).max_age(None);
+    assert_eq!(window, Window::Cusum(slow));
+    assert_eq!(
+        serde_json::to_value(window).unwrap()["cusum"]["slow"]["score"],
+        json!({ "bad": 10, "good": 1, "limit": 55 }),
+        "what was found is what is written"
+    );
+}
+
+#[test]
+fn a_score_that_cannot_be_is_refused_by_the_name_of_its_field() {
+    let read = |score: &str| {
+        let text = format!("window = {{ cusum = {{ failures = {score} }} }}");
+        let error = toml::from_str::<Config>(&text).unwrap_err();
+        error.message().to_owned()
+    };
+    for (score, told) in [
+        (
+            "{ p0 = 0.3, p1 = 0.01, calls = 1e9 }",
+            "p0: 0.3 is not legal: it must be less than p1",
+        ),
+        (
+            "{ p0 = 0.3, p1 = 0.3, calls = 1e9 }",
+            "p0: 0.3 is not legal: it must be less than p1",
+        ),
+        (
+            "{ p0 = 0, p1 = 0.3, calls = 1e9 }",
+            "p0: 0.0 is not legal: it must be above 0",
+        ),
+        (
+            "{ p0 = nan, p1 = 0.3, calls = 1e9 }",
+            "p0: NaN is not legal: it must be above 0",
+        ),
+        (
+            "{ p0 = 0.01, p1 = 1, calls = 1e9 }",
+            "p1: 1.0 is not legal: it must be above 0 and below 1",
+        ),
+        (
+            "{ p0 = 0.01, p1 = 0.3, calls = 0 }",
+            "calls: 0.0 is not legal: it must be 1 or more",
+        ),
+        (
+            "{ p0 = 0.1, p1 = 0.3, calls = 1e300 }",
+            "calls: 1e300 is not legal: it must be fewer, or p1 further above p0",
+        ),
+        ("{ p0 = 0.01, p1 = 0.3 }", "missing field `calls`"),
+        ("{ bad = 10, good = 1 }", "missing field `limit`"),
+        ("{}", "missing field `bad`"),
+        (
+            "{ bad = 10, good = 1, limit = 55, p0 = 0.01 }",
+            "give either `bad`, `good` and `limit`, or",
+        ),
+        ("{ bad = -1, good = 1, limit = 55 }", "bad: "),
+        ("{ p0 = 0.01, p2 = 0.3, calls = 1e9 }", "unknown field `p2`"),
+        (
+            "55",
+            "{ bad = 10, good = 1, limit = 55 } or { p0 = 0.01, p1 = 0.3, calls = 1e9 }",
+        ),
+    ] {
+        let error = read(score);
+        let place = "window: cusum: failures: ";
+        assert!(
+            error.starts_with(place) && error.contains(told),
+            "{score}: {error}"
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cutout::{Breaker, ManualClock, Window};
+use cutout::{Breaker, Config, Cusum, ManualClock, Score, Window};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -90,6 +90,24 @@ fn an_outage_is_one_event_per_transition() {
     assert_eq!(fields["generation"], "1");
     assert_eq!((&*fields["samples"], &*fields["failures"]), ("1", "1"));
     assert!(!fields.contains_key("reason"));
+}
+
+#[test]
+fn a_score_that_opened_is_written_with_its_limit() {
+    let events = events(|breaker, _| {
+        let score = Score {
+            bad: 10,
+            good: 1,
+            limit: 20,
+        };
+        let scores = Cusum::of_failures(score).lasting(Duration::ZERO);
+        breaker.reconfigure(Config::cusum(scores)).unwrap();
+        breaker.allow().unwrap().failure();
+        breaker.allow().unwrap().failure();
+    });
+    let fields = &events.last().unwrap().1;
+    assert_eq!(fields["cause"], "failure_score");
+    assert_eq!(fields["threshold"], "a score of 20");
 }
 
 #[test]

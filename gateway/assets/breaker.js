@@ -121,10 +121,15 @@ function briefOf({ recent, since_ms, in_flight, suspended }, level, nowMs) {
 function factsOf({ in_flight, max_in_flight, window, generation, stale }) {
   return [
     `${in_flight} of ${max_in_flight} in flight`,
-    window.size === undefined ? `window of ${duration(window.length_ms)}` : `window of ${window.size}`,
+    windowOf(window),
     `generation ${generation}`,
     stale > 0 && `${stale} stale`,
   ].filter(Boolean).map(unbroken).join(" · ");
+}
+
+function windowOf({ size, length_ms }) {
+  if (size !== undefined) return `window of ${size}`;
+  return length_ms === undefined ? "window of scores" : `window of ${duration(length_ms)}`;
 }
 
 function meaningOf({ state, probes, suspended }, left) {

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 
 use crate::auth::new_token;
 use crate::clock::unix_millis;
-use crate::config::{Config, File, Problem, RequestLog, needing_restart, warnings};
+use crate::config::{Config, File, Problem, RequestLog, needing_restart};
 use crate::events::Events;
 use crate::hop::Hop;
 use crate::limits::Places;
@@ -147,7 +147,7 @@ impl Gateway {
     }
 
     fn say_what_to_look_at(&self) {
-        for warning in warnings(&self.fleet.load().config) {
+        for warning in &self.fleet.load().warnings {
             tracing::warn!("{warning}");
         }
         let fields = self.needing_restart();

@@ -27,7 +27,8 @@ use crate::contract::state::{Cause, State};
 /// would-trip in observe-only. All else is for information. The target is
 /// `cutout::adapters::tracing`, and the fields are `breaker`, `from`, `to`, `cause`, `reason` (of
 /// an operator), `generation`, and what the window held: `samples`, `failures`,
-/// `timeouts`, `slow`; of a rule `threshold`, and of the outcome that matched it its `label`.
+/// `timeouts`, `slow` (a window of scores holds none); of a rule `threshold`, which of a score is the limit that it
+/// was raised to, and of the outcome that matched it its `label`.
 ///
 /// Rejections are no events: an open breaker would write one per call. Count them
 /// ([`Builder::totals`](crate::Builder::totals)).

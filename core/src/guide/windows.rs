@@ -19,7 +19,7 @@
 //! calls fail when all is well, how often when it is ill, and how many calls may pass between two false trips (`Score::for_rates`, with
 //! the feature `odds`). Exact mean numbers of calls, for failures that are independent of each other:
 //!
-//! | well | ill | bad : good | limit | calls between false trips | until it opens at 30 % | 50 % | 90 % | all fail |
+//! | p0 (well) | p1 (ill) | bad : good | limit | calls between false trips | until it opens at 30 % | 50 % | 90 % | all fail |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 1 % | 30 % | 10 : 1 | 35 | 1.27e6 | 16 | 8.3 | 4.4 | 4 |
 //! | 1 % | 30 % | 10 : 1 | 55 | 1.16e9 | 24 | 12.8 | 6.7 | 6 |

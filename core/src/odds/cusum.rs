@@ -3,8 +3,9 @@
 //! The score is a Markov chain on `0 .. limit` (Brook and Evans, "An approach to the probability
 //! distribution of cusum run length", Biometrika 59 (1972)).
 
-use alloc::format;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::curve::Curve;
 use crate::contract::error::ConfigError;
@@ -40,86 +41,114 @@ pub(super) fn curve(score: Score, share: f64, start: u16) -> Curve {
 }
 
 /// The mean number of calls from `start` until the score reaches its limit.
-///
-/// States are removed one by one from the highest down, and those below take over what they led to
-/// (Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
-/// chains", Operations Research 33 (1985)). Nothing is ever subtracted, so that a mean of 1e12 is as exact
-/// as one of 10. From a state that is removed the chain can only get to the `good` states below it,
-/// and to a state only from the `bad` ones below: so the work is `limit * bad * good`.
 pub(super) fn mean_calls(score: Score, share: f64, start: usize) -> f64 {
-    let limit = usize::from(score.limit);
-    let (up, down) = (usize::from(score.bad), usize::from(score.good));
-    let mut rows: Vec<Row> = (0..limit)
-        .map(|value| Row::new(value, up, down, limit, share))
-        .collect();
-    for state in (1..limit).rev() {
-        let (below, from) = rows.split_at_mut(state);
-        let removed = &from[0];
-        let lowest = state.saturating_sub(down);
-        let onward: f64 = (lowest..state).map(|to| removed.get(to)).sum();
-        let leaves = onward + removed.opens;
-        let first = state.saturating_sub(up.max(down));
-        for row in &mut below[first..] {
-            let share = row.get(state) / leaves;
-            if share == 0.0 {
+    let mut climb = Climb::new(score.bad, score.good, share, start);
+    let last = usize::from(score.limit).saturating_sub(1);
+    climb.nth(last).unwrap_or(f64::INFINITY)
+}
+
+/// The mean numbers of calls that a score takes from its start to rise above 0, above 1, above 2 and so on.
+///
+/// The limit does not come into it, so that one climb tells the means of all limits. To rise above a value, a score
+/// that is there either takes one bad outcome, or falls to a lower value and has to rise above each one between. So
+/// the first rise above a value follows from those above the ones below it: how long it takes, and where it leads
+/// (Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov chains",
+/// Operations Research 33 (1985), remove states in the same way). Nothing is ever subtracted, so that a mean of 1e12 is as
+/// exact as one of 10.
+pub(super) struct Climb {
+    bad: usize,
+    good: usize,
+    share: f64,
+    start: usize,
+    /// The rises above the last `good` values, the latest at the end.
+    rises: VecDeque<Rise>,
+    /// How many values there were.
+    value: usize,
+    /// The chances that the score, as it first rises above what was before, stands at this value, at the next one and so on.
+    stands: VecDeque<f64>,
+    /// The mean number of calls so far.
+    calls: f64,
+    /// How many sums were made: what it costs.
+    pub(super) steps: u64,
+}
+
+/// The first rise above a value, of a score that is there.
+struct Rise {
+    calls: f64,
+    /// The chances that it leads to the next value, to the one after it, and so on.
+    to: Vec<f64>,
+}
+
+impl Climb {
+    pub(super) fn new(bad: u16, good: u16, share: f64, start: usize) -> Self {
+        let (bad, good) = (usize::from(bad), usize::from(good));
+        Self {
+            bad,
+            good,
+            share,
+            start,
+            rises: VecDeque::new(),
+            value: 0,
+            stands: VecDeque::new(),
+            calls: 0.0,
+            steps: 0,
+        }
+    }
+
+    /// The rise above the present value.
+    fn rise(&mut self) -> Rise {
+        let below = self.rises.len();
+        // The chances to stand at the lower values, at this one, and at those above it.
+        let mut chances = vec![0.0; below + 1 + self.bad];
+        chances[0] = 1.0 - self.share;
+        let mut calls = 1.0;
+        for (index, rise) in self.rises.iter().enumerate() {
+            let chance = chances[index];
+            if chance == 0.0 {
                 continue;
             }
-            row.calls += share * removed.calls;
-            row.opens += share * removed.opens;
-            for to in lowest..state {
-                row.add(to, share * removed.get(to));
+            calls += chance * rise.calls;
+            for (to, share) in chances[index + 1..].iter_mut().zip(&rise.to) {
+                *to += chance * share;
+            }
+            self.steps += self.bad as u64;
+        }
+        let mut to = chances.split_off(below + 1);
+        to[self.bad - 1] += self.share;
+        // Whoever has come back to this value begins again.
+        let rises: f64 = to.iter().sum();
+        for chance in &mut to {
+            *chance /= rises;
+        }
+        Rise {
+            calls: calls / rises,
+            to,
+        }
+    }
+}
+
+impl Iterator for Climb {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let rise = self.rise();
+        let chance = match self.value == self.start {
+            true => 1.0,
+            false => self.stands.pop_front().unwrap_or(0.0),
+        };
+        if chance > 0.0 {
+            self.calls += chance * rise.calls;
+            self.stands.resize(self.bad, 0.0);
+            for (stands, share) in self.stands.iter_mut().zip(&rise.to) {
+                *stands += chance * share;
             }
         }
-    }
-    // Each state now leads to lower ones alone.
-    let mut means: Vec<f64> = Vec::with_capacity(start + 1);
-    for (state, row) in rows.iter().enumerate().take(start + 1) {
-        let lowest = state.saturating_sub(down);
-        let ways: f64 = (lowest..state).map(|to| row.get(to)).sum();
-        let later: f64 = (lowest..state).map(|to| row.get(to) * means[to]).sum();
-        means.push((row.calls + later) / (ways + row.opens));
-    }
-    means[start]
-}
-
-/// Where a state leads to, as far as there are states left.
-struct Row {
-    /// The lowest state that it can lead to.
-    lowest: usize,
-    /// The chances to get to that state and to those above it.
-    to: Vec<f64>,
-    /// The chance to reach the limit.
-    opens: f64,
-    /// How many calls pass on the way.
-    calls: f64,
-}
-
-impl Row {
-    fn new(value: usize, up: usize, down: usize, limit: usize, share: f64) -> Self {
-        let lowest = value.saturating_sub(down);
-        let mut row = Self {
-            lowest,
-            to: Vec::new(),
-            opens: 0.0,
-            calls: 1.0,
-        };
-        row.to.resize((value + up).min(limit - 1) - lowest + 1, 0.0);
-        row.add(lowest, 1.0 - share);
-        if value + up < limit {
-            row.add(value + up, share);
-        } else {
-            row.opens = share;
+        if self.rises.len() == self.good {
+            self.rises.pop_front();
         }
-        row
-    }
-
-    fn get(&self, state: usize) -> f64 {
-        self.to.get(state - self.lowest).copied().unwrap_or(0.0)
-    }
-
-    /// A state that leads to itself is only left later, which its other chances say by themselves.
-    fn add(&mut self, state: usize, chance: f64) {
-        self.to[state - self.lowest] += chance;
+        self.rises.push_back(rise);
+        self.value += 1;
+        Some(self.calls)
     }
 }
 

@@ -108,8 +108,8 @@ impl Config {
     /// How many calls should pass between two false trips at that share.
     const SELDOM: f64 = 1e6;
 
-    /// The defaults with a window of scores that tells a share of `well` failures from one of `ill`, and that opens by chance
-    /// once in `calls` calls on average while the share is `well`: see [`Score::for_rates`].
+    /// The defaults with a window of scores that tells a share `p1` of failures, which is ill, from a share `p0`, which is well,
+    /// and that opens by chance once in `calls` calls on average while the share is `p0`: see [`Score::for_rates`].
     ///
     /// It opens later than its [`odds`](Self::odds) say by [`lasting`](crate::Cusum::lasting), half a second.
     ///
@@ -129,16 +129,19 @@ impl Config {
     /// assert!(ill.from_full.mean_calls() < 25.0);
     /// # Ok::<(), cutout::ConfigError>(())
     /// ```
-    pub fn for_rates(well: f64, ill: f64, calls: f64) -> Result<Self, ConfigError> {
-        Score::for_rates(well, ill, calls).map(|score| Self::cusum(Cusum::of_failures(score)))
+    pub fn for_rates(p0: f64, p1: f64, calls: f64) -> Result<Self, ConfigError> {
+        Score::for_rates(p0, p1, calls).map(|score| Self::cusum(Cusum::of_failures(score)))
     }
 
     /// Once in how many calls this config opens by chance although only one call in a hundred fails and one in a hundred is slow,
     /// if that is more often than once in a million: a warning. `None` if it is not.
     ///
+    /// Only time windows need the calls per second. Where they are not known, which 0 says, a time window is judged as if it held
+    /// just as many calls as its rules need: a ratio is the likeliest to match then.
+    ///
     /// # Errors
     ///
-    /// Those of [`odds`](Self::odds). A time window needs the calls per second; other windows do not.
+    /// Those of [`odds`](Self::odds).
     ///
     /// # Examples
     ///
@@ -153,22 +156,41 @@ impl Config {
     pub fn opens_by_chance(&self, calls_per_second: f64) -> Result<Option<f64>, ConfigError> {
         let usual = Traffic::failing(Self::USUAL_SHARE)
             .slow(Self::USUAL_SHARE)
-            .calls_per_second(calls_per_second);
+            .calls_per_second(match calls_per_second {
+                0.0 => self.fewest_per_second(),
+                known => known,
+            });
         let mean = self.odds(usual)?.from_full.mean_calls();
         Ok((mean < Self::SELDOM).then_some(mean))
+    }
+
+    /// So few calls that a time window holds just as many as its rules need.
+    fn fewest_per_second(&self) -> f64 {
+        let calls = self.failures.unwrap_or(0).max(self.min_calls());
+        usual_seconds(self.window).map_or(0.0, |seconds| f64::from(calls) / seconds)
+    }
+}
+
+/// How far back a time window goes, on average.
+fn usual_seconds(window: Window) -> Option<f64> {
+    match window {
+        // The newest bucket is half full on average.
+        Window::Time { length, buckets } => {
+            Some(length.as_secs_f64() * (1.0 - 0.5 / f64::from(buckets)))
+        }
+        Window::Count(_) | Window::Cusum(_) => None,
     }
 }
 
 /// How many outcomes the window holds, at this many calls per second.
 fn window_size(window: Window, traffic: &Traffic) -> Result<u32, ConfigError> {
-    let (length, buckets) = match window {
-        Window::Count(size) => return Ok(size),
-        Window::Time { length, buckets } => (length, buckets),
-        // It holds none.
-        Window::Cusum(_) => return Ok(0),
+    let Some(seconds) = usual_seconds(window) else {
+        return Ok(match window {
+            Window::Count(size) => size,
+            // It holds none.
+            _ => 0,
+        });
     };
-    // The newest bucket is half full on average.
-    let seconds = length.as_secs_f64() * (1.0 - 0.5 / f64::from(buckets));
     let samples = libm::round(seconds * traffic.calls_per_second);
     if (1.0..=MOST_SAMPLES).contains(&samples) {
         return Ok(samples as u32);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cutout::{Breaker, Cause, ManualClock, Outcome, SlowRule, State, Window};
+use cutout::{Breaker, Cause, Config, Cusum, ManualClock, Outcome, Score, SlowRule, State, Window};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -161,6 +161,34 @@ fn a_time_window_is_shown_too_and_empties_by_itself() {
     clock.advance(WAIT * 2);
     let page = scraper.observe(&breaker).page();
     assert_eq!(page.value("window_samples", ""), 0.0);
+}
+
+#[test]
+fn scores_are_shown_as_shares_of_their_limits_and_the_limit_that_opened() {
+    let score = |limit| Score {
+        bad: 10,
+        good: 1,
+        limit,
+    };
+    let scores = Cusum::of_failures(score(40))
+        .and_slow(WAIT, score(20))
+        .lasting(Duration::ZERO);
+    let breaker = Breaker::builder()
+        .clock(ManualClock::new())
+        .name("search")
+        .config(Config::cusum(scores))
+        .build()
+        .unwrap();
+    breaker.allow().unwrap().failure();
+    breaker.allow().unwrap().done_after(Outcome::Success, WAIT);
+    let scraper = Scraper::new();
+    let shown = |of: &str| scraper.observe(&breaker).page().value(of, "");
+    assert_eq!(shown("window_failure_score"), 9.0 / 40.0);
+    assert_eq!(shown("window_slow_score"), 10.0 / 20.0);
+    assert_eq!(shown("window_samples"), 0.0);
+    breaker.allow().unwrap().done_after(Outcome::Success, WAIT);
+    assert_eq!(shown("trip_threshold"), 20.0);
+    assert_eq!(shown("window_slow_score"), 0.0);
 }
 
 #[test]

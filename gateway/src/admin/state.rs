@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::window::Content;
 use crate::clock::unix_millis;
-use crate::config::warnings;
 use crate::events::{Counts, Transition};
 use crate::gateway::Gateway;
 use crate::providers::{Fleet, Route, Target, Upstream};
@@ -153,7 +152,7 @@ pub fn state(gateway: &Gateway) -> State {
         now_ms: unix_millis(),
         draining: gateway.is_draining(),
         needs_restart: gateway.needing_restart(),
-        warnings: warnings(&fleet.config),
+        warnings: fleet.warnings.clone(),
         problem: gateway.problem().map(|problem| problem.to_string()),
         store: gateway.store.status(),
         breakers,
@@ -201,7 +200,7 @@ fn of_breaker(
             failure_ratio: config.failure_ratio,
             timeout_ratio: config.timeout_ratio,
             slow_ratio: config.slow.map(|rule| rule.ratio),
-            slow_call_ms: config.slow.map(|rule| millis(rule.limit)),
+            slow_call_ms: slow_limit(&config).map(millis),
             consecutive_failures: config.consecutive_failures,
             open_wait_ms: millis(config.open_wait.base),
             open_wait_max_ms: millis(config.open_wait.max),
@@ -210,6 +209,14 @@ fn of_breaker(
         max_in_flight: provider.map_or(0, |provider| provider.settings.max_in_flight),
         totals: upstream.totals(),
         stale: upstream.breaker.stale(),
+    }
+}
+
+/// From how long on a call is slow, to a ratio or to a score.
+fn slow_limit(config: &cutout::Config) -> Option<Duration> {
+    match config.window {
+        cutout::Window::Cusum(cusum) => cusum.slow.map(|slow| slow.limit),
+        _ => config.slow.map(|rule| rule.limit),
     }
 }
 

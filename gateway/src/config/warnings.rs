@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::Uri;
 
-use super::Config;
+use super::{Config, Provider};
 
 /// What is worth a second look, each with what to set.
 pub fn warnings(config: &Config) -> Vec<String> {
@@ -19,6 +19,7 @@ pub fn warnings(config: &Config) -> Vec<String> {
             ));
         }
     }
+    found.extend(config.provider.iter().filter_map(by_chance));
     if server.listen.ip().is_loopback() {
         return found;
     }
@@ -39,6 +40,19 @@ pub fn warnings(config: &Config) -> Vec<String> {
         ));
     }
     found
+}
+
+/// A breaker that opens though its provider is as well as ever.
+fn by_chance(provider: &Provider) -> Option<String> {
+    let calls = provider.breaker.opens_by_chance(0.0).ok().flatten()?;
+    let name = &provider.name;
+    let unit = if calls < 1000.0 { 1.0 } else { 100.0 };
+    let calls = (calls / unit).round() * unit;
+    Some(format!(
+        "provider {name}: its breaker opens by chance about once in {calls} calls though only one call in a hundred \
+         fails; raise its limits, or have them found by what they shall do: \
+         window = {{ cusum = {{ failures = {{ p0 = 0.01, p1 = 0.3, calls = 1e9 }} }} }}"
+    ))
 }
 
 /// Whether a URL names the address that the gateway listens on, as far as it can be told without asking for names.
@@ -77,5 +91,26 @@ mod tests {
         assert!(!leads("http://127.0.0.1:8081/v1", "127.0.0.1:8080"));
         assert!(!leads("http://10.0.0.1:8080/v1", "0.0.0.0:8080"));
         assert!(!leads("https://api.example.com/v1", "0.0.0.0:443"));
+    }
+
+    #[test]
+    fn a_breaker_that_opens_by_chance_is_told_of_and_one_that_seldom_does_is_not() {
+        let told = |breaker: &str| {
+            let provider = format!("name = 'a'\nbase_url = 'http://h'\nbreaker = {breaker}");
+            by_chance(&toml_edit::de::from_str(&provider).unwrap())
+        };
+        let hasty = told("{ consecutive_failures = 2, failure_ratio = 'none' }").unwrap();
+        assert!(hasty.contains("provider a: "), "{hasty}");
+        assert!(hasty.contains("once in 10100 calls"), "{hasty}");
+        // As many calls as are judged at the least, whenever they come.
+        let timed = told("{ window = '10s', min_calls = 2, failure_ratio = 0.5 }").unwrap();
+        assert!(timed.contains("once in 100 calls"), "{timed}");
+        for seldom in [
+            "{}",
+            "{ window = '10s' }",
+            "{ window = { cusum = { failures = { p0 = 0.01, p1 = 0.3, calls = 1e9 } } } }",
+        ] {
+            assert_eq!(told(seldom), None, "{seldom}");
+        }
     }
 }

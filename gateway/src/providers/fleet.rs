@@ -21,6 +21,8 @@ pub struct Fleet {
     pub config: Config,
     /// The text.
     pub text: String,
+    /// What it says that is legal and hardly meant.
+    pub warnings: Vec<String>,
     /// The providers by name.
     pub providers: BTreeMap<String, Arc<Provider>>,
     /// What the breakers guard, by the breaker's name.
@@ -120,6 +122,7 @@ impl Fleet {
         }
         let fleet = Self {
             version: file.version,
+            warnings: config::warnings(&file.config),
             config: file.config,
             text: file.text,
             providers,

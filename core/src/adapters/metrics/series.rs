@@ -9,6 +9,8 @@ pub(super) const SAMPLES: &str = "cutout_breaker_window_samples";
 pub(super) const FAILURES: &str = "cutout_breaker_window_failures";
 pub(super) const TIMEOUTS: &str = "cutout_breaker_window_timeouts";
 pub(super) const SLOW: &str = "cutout_breaker_window_slow";
+pub(super) const FAILURE_SCORE: &str = "cutout_breaker_window_failure_score";
+pub(super) const SLOW_SCORE: &str = "cutout_breaker_window_slow_score";
 pub(super) const CALLS: &str = "cutout_breaker_calls_total";
 pub(super) const REJECTIONS: &str = "cutout_breaker_rejections_total";
 pub(super) const TRANSITIONS: &str = "cutout_breaker_transitions_total";
@@ -55,6 +57,16 @@ pub fn describe() {
         ),
         (TIMEOUTS, Unit::Count, "Timeouts in the window"),
         (SLOW, Unit::Count, "Slow calls in the window"),
+        (
+            FAILURE_SCORE,
+            Unit::Count,
+            "The score on failures as a share of its limit, 0 to 1; 0 in a window without one",
+        ),
+        (
+            SLOW_SCORE,
+            Unit::Count,
+            "The score on slow calls as a share of its limit, 0 to 1; 0 in a window without one",
+        ),
         (BREAKERS, Unit::Count, "Breakers by state"),
         (
             SHARE,
@@ -109,7 +121,7 @@ pub fn describe() {
         (
             TRIP_THRESHOLD,
             Unit::Count,
-            "What the rule that opened the breaker asked for: a share, or a number of failures",
+            "What the rule that opened the breaker asked for: a share, a number of failures, or the limit of a score",
         ),
     ] {
         describe_gauge!(name, unit, help);

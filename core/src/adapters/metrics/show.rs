@@ -7,15 +7,17 @@ use core::time::Duration;
 use metrics::{Label, SharedString, counter, gauge};
 
 use super::series::{
-    CALLS, FAILURES, LISTENER_PANICS, PROBES, REFUSALS, REJECTIONS, SAMPLES, SHARE, SHARE_ACCEPTS,
-    SHARE_FAILURES, SHARE_REQUESTS, SLOW, STALE, STATE, THROTTLE_CALLS, THROTTLE_LISTENER_PANICS,
-    TIMEOUTS, TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES, TRIP_SLOW, TRIP_THRESHOLD,
-    TRIP_TIMEOUTS, WAIT,
+    CALLS, FAILURE_SCORE, FAILURES, LISTENER_PANICS, PROBES, REFUSALS, REJECTIONS, SAMPLES, SHARE,
+    SHARE_ACCEPTS, SHARE_FAILURES, SHARE_REQUESTS, SLOW, SLOW_SCORE, STALE, STATE, THROTTLE_CALLS,
+    THROTTLE_LISTENER_PANICS, TIMEOUTS, TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES,
+    TRIP_SLOW, TRIP_THRESHOLD, TRIP_TIMEOUTS, WAIT,
 };
 use crate::breaker::Breaker;
 use crate::contract::clock::Clock;
+use crate::contract::config::Window;
 use crate::contract::evidence::Threshold;
-use crate::contract::snapshot::Snapshot;
+use crate::contract::score::Score;
+use crate::contract::snapshot::{HeldScore, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::contract::throttle::Share;
 use crate::contract::totals::{Endings, Totals};
@@ -125,7 +127,7 @@ impl Series {
 }
 
 /// The gauges that every breaker has.
-const GAUGES: [&str; 13] = [
+const GAUGES: [&str; 15] = [
     STATE,
     WAIT,
     PROBES,
@@ -133,6 +135,8 @@ const GAUGES: [&str; 13] = [
     FAILURES,
     TIMEOUTS,
     SLOW,
+    FAILURE_SCORE,
+    SLOW_SCORE,
     TRIP_AGE,
     TRIP_SAMPLES,
     TRIP_FAILURES,
@@ -147,6 +151,7 @@ const SHARE_GAUGES: [&str; 4] = [SHARE, SHARE_REQUESTS, SHARE_ACCEPTS, SHARE_FAI
 /// What they show.
 fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
     let counts = snapshot.counts();
+    let [failure_score, slow_score] = scores(snapshot);
     let trip = snapshot.evidence.trip.as_ref();
     let at_trip = trip.map(|trip| trip.counts).unwrap_or_default();
     let threshold = match trip.and_then(|trip| trip.threshold) {
@@ -163,12 +168,33 @@ fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
         counts.failures.into(),
         counts.timeouts.into(),
         counts.slow.into(),
+        failure_score,
+        slow_score,
         trip.map_or(0.0, |trip| trip.age.as_secs_f64()),
         at_trip.samples.into(),
         at_trip.failures.into(),
         at_trip.timeouts.into(),
         at_trip.slow.into(),
         threshold,
+    ]
+}
+
+/// The scores as shares of their limits.
+fn scores(snapshot: &Snapshot) -> [f64; 2] {
+    let cusum = match snapshot.window {
+        Window::Cusum(cusum) => Some(cusum),
+        _ => None,
+    };
+    let share = |held: HeldScore, score: Option<Score>| {
+        score.map_or(0.0, |score| f64::from(held.value) / f64::from(score.limit))
+    };
+    let slow = cusum.and_then(|cusum| cusum.slow);
+    [
+        share(
+            snapshot.scores.failures,
+            cusum.and_then(|cusum| cusum.failures),
+        ),
+        share(snapshot.scores.slow, slow.map(|slow| slow.score)),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Configs, states, snapshots and events in any format that `serde` knows (feature `serde`).
 //!
-//! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`State`], [`Cause`], [`Outcome`],
+//! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`Cusum`](crate::Cusum), [`Score`](crate::Score), [`State`], [`Cause`], [`Outcome`],
 //! [`Sample`], [`Counts`], [`Snapshot`], [`Event`] and [`Verdict`] implement `Serialize` and `Deserialize`.
 //! With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
 //!
@@ -13,7 +13,10 @@
 //! - An optional field is switched off with `"none"`, also in formats that have no null.
 //!   Leaving it out means its default, which for `failure_ratio` and `probe_lease` is not none.
 //! - `window` is a number of outcomes, `100`, or a time, `"10s"`, or `"10s in 20"` buckets. It may also be a table,
-//!   `{ count = 100 }` or `{ time = "10s", buckets = 20 }`.
+//!   `{ count = 100 }` or `{ time = "10s", buckets = 20 }`; or scores, `{ cusum = { failures = … } }`, where a score is either its
+//!   numbers, `{ bad = 10, good = 1, limit = 55 }`, or what they shall do, `{ p0 = 0.01, p1 = 0.3, calls = 1e9 }`. The latter needs
+//!   the feature `odds` ([`Score::for_rates`](crate::Score), whose errors are this format's), and is written back as its numbers. On
+//!   slow calls: `{ cusum = { slow = { limit = "2s", score = … } } }`. The other fields of [`Cusum`](crate::Cusum) may stand beside.
 //! - `overdue` is `"slow"`, or the time after which a call in flight counts as a timeout.
 //! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
 //!   one duration, which is a fixed wait.

@@ -76,7 +76,7 @@ record!(Shape, like "{ count = 100 } or { time = \"10s\" }" {
     cusum: Option<Cusum> = None,
 });
 
-record!(Cusum, like "{ failures = { bad = 10, good = 1, limit = 55 } }" {
+record!(Cusum, like "{ failures = { p0 = 0.01, p1 = 0.3, calls = 1e9 } }" {
     failures: Option<Score> = None,
     slow: Option<SlowScore> = None,
     lasting: Span = Cusum::NONE.lasting,
@@ -84,16 +84,104 @@ record!(Cusum, like "{ failures = { bad = 10, good = 1, limit = 55 } }" {
     head_start_percent: u32 = 0,
 });
 
-record!(SlowScore, like "{ limit = \"2s\", score = { bad = 10, good = 1, limit = 55 } }" {
+record!(SlowScore, like "{ limit = \"2s\", score = { p0 = 0.01, p1 = 0.3, calls = 1e9 } }" {
     limit: Span,
     score: Score,
 });
 
-record!(Score, like "{ bad = 10, good = 1, limit = 55 }" {
-    bad: u16,
-    good: u16,
-    limit: u16,
+/// A score as it is written: by its numbers, or by what they are found from.
+#[derive(Clone, Copy, Default)]
+struct Wish {
+    bad: Option<u16>,
+    good: Option<u16>,
+    limit: Option<u16>,
+    p0: Option<f64>,
+    p1: Option<f64>,
+    calls: Option<f64>,
+}
+
+record!(Wish, like "{ bad = 10, good = 1, limit = 55 } or { p0 = 0.01, p1 = 0.3, calls = 1e9 }" {
+    bad: Option<u16> = None,
+    good: Option<u16> = None,
+    limit: Option<u16> = None,
+    p0: Option<f64> = None,
+    p1: Option<f64> = None,
+    calls: Option<f64> = None,
 });
+
+impl Wish {
+    fn score<E: Error>(self) -> Result<Score, E> {
+        let missing = |field| E::missing_field(field);
+        let Self {
+            bad,
+            good,
+            limit,
+            p0,
+            p1,
+            calls,
+        } = self;
+        let is_by_numbers = bad.or(good).or(limit).is_some();
+        let is_by_rates = p0.or(p1).or(calls).is_some();
+        match (is_by_numbers, is_by_rates) {
+            (true, true) => Err(E::custom(
+                "give either `bad`, `good` and `limit`, or `p0`, `p1` and `calls`",
+            )),
+            (false, true) => by_rates(
+                p0.ok_or_else(|| missing("p0"))?,
+                p1.ok_or_else(|| missing("p1"))?,
+                calls.ok_or_else(|| missing("calls"))?,
+            ),
+            (_, false) => Ok(Score {
+                bad: bad.ok_or_else(|| missing("bad"))?,
+                good: good.ok_or_else(|| missing("good"))?,
+                limit: limit.ok_or_else(|| missing("limit"))?,
+            }),
+        }
+    }
+}
+
+#[cfg(feature = "odds")]
+fn by_rates<E: Error>(p0: f64, p1: f64, calls: f64) -> Result<Score, E> {
+    Score::for_rates(p0, p1, calls).map_err(|error| {
+        let (field, value, legal) = (error.field(), error.value(), error.legal());
+        E::custom(format_args!(
+            "{field}: {value} is not legal: it must be {legal}"
+        ))
+    })
+}
+
+#[cfg(not(feature = "odds"))]
+fn by_rates<E: Error>(_: f64, _: f64, _: f64) -> Result<Score, E> {
+    Err(E::custom(
+        "p0, p1 and calls need the feature `odds` of cutout; without it give bad, good and limit",
+    ))
+}
+
+/// By its numbers, also where they were found from something else.
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() {
+            return to.collect_map([
+                ("bad", self.bad),
+                ("good", self.good),
+                ("limit", self.limit),
+            ]);
+        }
+        let wish = Wish {
+            bad: Some(self.bad),
+            good: Some(self.good),
+            limit: Some(self.limit),
+            ..Wish::default()
+        };
+        wish.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Wish::deserialize(from)?.score()
+    }
+}
 
 impl Shape {
     fn window<E: Error>(self) -> Result<Window, E> {
