@@ -25,6 +25,9 @@ fn floors_and_calls(threads: usize) -> Vec<Cell> {
         ("healthy-slow-rule", healthy.slow_rule()),
         ("failing-1", failing(1)),
         ("failing-20", failing(20)),
+        ("healthy-scores", healthy.scores()),
+        ("failing-1-scores", failing(1).scores()),
+        ("failing-20-scores", failing(20).scores()),
         ("failing-20-window-4096", failing(20).window(4096)),
         ("failing-20-timeout-rule", failing(20).timeout_rule()),
         (

@@ -4,11 +4,14 @@
 //! [`stage`] runs one on the other on any number of threads. The bench targets are
 //! readers of these three: criterion ([`cell`]), the contention profile
 //! ([`profile`], shown by [`report`]), and the instruction counts. None has a loop of its own.
+//!
+//! [`chance`] measures no time: it finds out when rules open, for the core's page on how to choose one.
 
 pub mod allocations;
 pub mod arguments;
 pub mod cast;
 pub mod cell;
+pub mod chance;
 pub mod entry;
 pub mod instructions;
 pub mod pattern;

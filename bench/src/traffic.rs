@@ -82,13 +82,16 @@ impl Traffic {
 }
 
 /// The workloads that are counted.
-pub fn workloads() -> [Workload; 5] {
+pub fn workloads() -> [Workload; 8] {
     [
         Workload::new(Load::Healthy),
         Workload::new(Load::Failing(1)),
         Workload::new(Load::Failing(20)),
         Workload::new(Load::Failing(50)),
         Workload::new(Load::Rejecting),
+        Workload::new(Load::Healthy).scores(),
+        Workload::new(Load::Failing(1)).scores(),
+        Workload::new(Load::Failing(20)).scores(),
     ]
 }
 

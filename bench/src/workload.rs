@@ -87,6 +87,8 @@ pub struct Workload {
     pub listener: bool,
     /// Whether the breaker keeps totals of its calls.
     pub counted: bool,
+    /// Whether this crate's breaker keeps a score in the place of the window; the peers do as ever.
+    pub scores: bool,
 }
 
 impl Workload {
@@ -100,6 +102,7 @@ impl Workload {
             timeout_rule: false,
             listener: false,
             counted: false,
+            scores: false,
         }
     }
 
@@ -152,6 +155,13 @@ impl Workload {
         self
     }
 
+    /// The same with a score in the place of this crate's window.
+    #[must_use]
+    pub const fn scores(mut self) -> Self {
+        self.scores = true;
+        self
+    }
+
     /// Whether any crate may have it: a window of outcomes, no rule beside the failure
     /// ratio, no second way to call.
     pub fn is_plain(&self) -> bool {
@@ -189,6 +199,14 @@ impl Workload {
     /// number alone does not rule it out.
     pub const fn timeout_ratio(&self) -> f64 {
         0.05
+    }
+
+    /// The shares of failures that a score tells apart: as well as the load is, at the most, and ill.
+    pub const fn rates(&self) -> (f64, f64) {
+        match self.load {
+            Load::Failing(percent) if percent > 1 => (0.25, 0.6),
+            _ => (0.01, 0.3),
+        }
     }
 
     /// The least outcomes before a ratio is judged.
@@ -245,6 +263,7 @@ impl fmt::Display for Workload {
             (self.timeout_rule, "_timeout_rule"),
             (self.listener, "_listener"),
             (self.counted, "_counted"),
+            (self.scores, "_scores"),
         ] {
             if set {
                 f.write_str(name)?;

@@ -1,8 +1,9 @@
 //! This crate's own sources on atomics that count: for the traffic of its lines, not
 //! for its speed.
 
-use cutout_counted::{Breaker, Config, OpenWait, State, SystemClock, Window};
+use cutout_counted::{Breaker, Config, OpenWait, Score, State, SystemClock, Window};
 
+use super::cutout_rs;
 use crate::entry::{Can, Entry, Kind};
 use crate::stage;
 use crate::subject::{Seen, Shared};
@@ -29,6 +30,11 @@ fn build(workload: Workload) -> Breaker<SystemClock> {
         config.min_calls = Some(workload.min_calls() as u32);
         config.failure_ratio = Some(workload.ratio());
         config.open_wait = OpenWait::fixed(workload.open_wait());
+        if workload.scores {
+            let cutout::Score { bad, good, limit } = cutout_rs::score(workload);
+            config.window = Window::cusum(Score { bad, good, limit });
+            (config.failure_ratio, config.min_calls) = (None, None);
+        }
     });
     Breaker::new(config).expect("the workloads are legal configs")
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Clock, Config, ManualClock, OpenWait, SlowRule, State, SystemClock, Window,
+    Breaker, CallError, Clock, Config, ManualClock, OpenWait, Score, SlowRule, State, SystemClock,
+    Window,
 };
 
 use cutout::BreakerRef;
@@ -67,6 +68,10 @@ fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
         config.open_wait = OpenWait::fixed(workload.open_wait());
         // The probe of the storm stays out for good.
         config.probe_lease = None;
+        if workload.scores {
+            config.window = Window::cusum(score(workload));
+            (config.failure_ratio, config.min_calls) = (None, None);
+        }
     });
     let mut builder = Breaker::builder()
         .config(config)
@@ -76,6 +81,12 @@ fn build<C: Clock>(workload: Workload, clock: C) -> Breaker<C> {
         builder = builder.listener(|_| {});
     }
     builder.build().expect("the workloads are legal configs")
+}
+
+/// The score that opens by chance once in 10^9 calls.
+pub(super) fn score(workload: Workload) -> Score {
+    let (well, ill) = workload.rates();
+    Score::for_rates(well, ill, 1e9).expect("the workloads' shares are far apart")
 }
 
 /// A service before which a breaker stands that is shared or borrowed.

@@ -47,6 +47,7 @@ pub fn tasks(mode: Mode) -> Vec<Task> {
     let full = mode != Mode::Quick;
     let many: &[usize] = if full { &[1, 2, 4, 8, 16] } else { &[1, 2, 8] };
     let few: &[usize] = if full { &[1, 2, 8] } else { &[1, 2] };
+    let few_and_eight: &[usize] = &[1, 2, 8];
     let fewest: &[usize] = if full { &[1, 2] } else { &[1] };
     let healthy = Workload::new(Load::Healthy);
     let failing = |percent| Workload::new(Load::Failing(percent));
@@ -64,6 +65,10 @@ pub fn tasks(mode: Mode) -> Vec<Task> {
     add(Workload::new(Load::Rejecting), few);
     add(failing(1), few);
     add(failing(50), few);
+    // Beside the peers' windows, in one round each.
+    add(healthy.scores(), few_and_eight);
+    add(failing(1).scores(), few_and_eight);
+    add(failing(20).scores(), few_and_eight);
     add(healthy.time_window(), few);
     add(failing(20).time_window(), few);
     add(Workload::new(Load::HalfOpenStorm), few);

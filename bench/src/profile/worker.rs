@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use super::plan::{CROWD_WINDOW, Sampling, Task, WINDOWS};
 use crate::allocations;
 use crate::cast;
-use crate::entry::Entry;
+use crate::entry::{Entry, Kind};
 use crate::record::{Cell, Outcome, QUANTILES, Record};
 use crate::stage::Stage;
 use crate::watchdog;
@@ -233,10 +233,15 @@ fn memory(order: &Order) {
     const BREAKERS: usize = 64;
     let healthy = Workload::new(Load::Healthy);
     let by_count = WINDOWS.map(|window| healthy.window(window));
-    for workload in by_count.into_iter().chain([healthy.time_window()]) {
+    let others = [healthy.time_window(), healthy.scores()];
+    for workload in by_count.into_iter().chain(others) {
         for entry in order.among(cast::breakers()) {
             let mut cell = cell(&entry, workload, 1);
-            cell.workload = "memory".into();
+            cell.workload = match workload.scores {
+                false => "memory".into(),
+                true if entry.kind == Kind::Ours => "memory_scores".into(),
+                true => continue,
+            };
             // Not everyone has a time window.
             let bytes = order.ask(&cell, || {
                 let stage = entry.stage(workload).ok()?;

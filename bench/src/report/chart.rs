@@ -14,24 +14,24 @@ type Pixel = (i32, i32);
 
 /// One line of a chart.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Written at its end.
-    pub(super) label: String,
-    pub(super) ink: Ink,
+    pub(crate) label: String,
+    pub(crate) ink: Ink,
     /// Its points, from left to right.
-    pub(super) points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// The axes of a chart of lines; both are logarithmic.
-pub(super) struct Axes<'a> {
+pub(crate) struct Axes<'a> {
     /// What goes to the right.
-    pub(super) x: &'a str,
+    pub(crate) x: &'a str,
     /// What goes up.
-    pub(super) y: &'a str,
+    pub(crate) y: &'a str,
     /// The places on the x axis that have a name, and the name.
-    pub(super) ticks: &'a [(f64, &'a str)],
+    pub(crate) ticks: &'a [(f64, &'a str)],
     /// What a power of ten says on the y axis.
-    pub(super) y_name: fn(i32) -> String,
+    pub(crate) y_name: fn(i32) -> String,
 }
 
 const WIDTH: i32 = 800;
@@ -44,7 +44,7 @@ const BOTTOM: i32 = HEIGHT - 54;
 const LINE_HEIGHT: i32 = 17;
 
 /// Lines over logarithmic axes, each with its label at its right end.
-pub(super) fn lines(axes: &Axes<'_>, lines: &[Line]) -> String {
+pub(crate) fn lines(axes: &Axes<'_>, lines: &[Line]) -> String {
     let powers = || {
         let points = lines.iter().flat_map(|line| &line.points);
         points.map(|(_, y)| y.log10())
@@ -162,18 +162,18 @@ fn draw_labels(area: &Area<'_>, mut ends: Vec<(&Line, Pixel)>) -> Drawn {
 }
 
 /// One bar of a chart.
-pub(super) struct Bar {
+pub(crate) struct Bar {
     /// Written before it.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// Written after it.
-    pub(super) value_label: String,
-    pub(super) ink: Ink,
+    pub(crate) value_label: String,
+    pub(crate) ink: Ink,
     /// Its length.
-    pub(super) value: f64,
+    pub(crate) value: f64,
 }
 
 /// Horizontal bars from zero.
-pub(super) fn bars(bars: &[Bar]) -> String {
+pub(crate) fn bars(bars: &[Bar]) -> String {
     const NAMES: i32 = 180;
     const ROW: i32 = 28;
     let longest = bars.iter().map(|bar| bar.value).fold(1.0, f64::max);

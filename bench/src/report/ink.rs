@@ -8,32 +8,32 @@ use plotters::style::RGBColor;
 /// Plotters writes colours as hex digits. Each ink is drawn as a hex colour
 /// that nothing else has, and replaced afterwards by a reference to the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ink(u8);
+pub(crate) struct Ink(u8);
 
 impl Ink {
     /// Text and axes.
-    pub(super) const TEXT: Self = Self(0);
+    pub(crate) const TEXT: Self = Self(0);
     /// Grid lines.
-    pub(super) const GRID: Self = Self(1);
+    pub(crate) const GRID: Self = Self(1);
     /// This crate.
-    pub(super) const OURS: Self = Self(2);
+    pub(crate) const OURS: Self = Self(2);
     /// A floor.
-    pub(super) const FLOOR: Self = Self(3);
+    pub(crate) const FLOOR: Self = Self(3);
     /// All of them, eight peers included.
     const COUNT: u8 = 12;
 
     /// The peer of that number.
-    pub(super) fn peer(number: usize) -> Self {
+    pub(crate) fn peer(number: usize) -> Self {
         Self(4 + (number % 8) as u8)
     }
 
     /// What plotters is given for it.
-    pub(super) fn stand_in(self) -> RGBColor {
+    pub(crate) fn stand_in(self) -> RGBColor {
         RGBColor(self.0 + 1, 0xfe, 0xdc)
     }
 
     /// A chart with the style sheet's colours in the places of their stand-ins.
-    pub(super) fn into_page(svg: &str) -> String {
+    pub(crate) fn into_page(svg: &str) -> String {
         (0..Self::COUNT)
             .map(Self)
             .fold(svg.to_string(), |svg, ink| {

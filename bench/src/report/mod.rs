@@ -1,13 +1,13 @@
 //! What the profile's measurements come to: a page, a summary for machines, a
 //! table for the terminal.
 
-mod chart;
+pub(crate) mod chart;
 pub mod compare;
 mod coverage;
 mod digits;
 mod figures;
 mod folder;
-mod ink;
+pub(crate) mod ink;
 pub mod machine;
 mod page;
 pub mod standing;

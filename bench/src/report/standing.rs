@@ -31,7 +31,7 @@ impl Standing<'_> {
 
     /// Whether this is what most will look for: a whole workload, on one and on two threads.
     pub fn is_main(&self) -> bool {
-        const MAIN: [&str; 10] = [
+        const MAIN: [&str; 13] = [
             "healthy",
             "failing_1",
             "failing_20",
@@ -39,6 +39,9 @@ impl Standing<'_> {
             "rejecting",
             "half_open_storm",
             "flapping",
+            "healthy_scores",
+            "failing_1_scores",
+            "failing_20_scores",
             "healthy_time_window",
             "failing_20_time_window",
             "healthy_layer",
