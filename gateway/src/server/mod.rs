@@ -23,11 +23,11 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
-use tower_service::Service;
 
 pub use stop::stop_signal;
 
 use self::connections::{Connections, Requests, Spare};
+use self::routes::Paths;
 use crate::auth::Peer;
 use crate::config::watch::watch;
 use crate::gateway::Gateway;
@@ -62,7 +62,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     background.spawn(metrics::upkeep());
-    let router = routes::router(&gateway);
+    let paths = Paths::new(&gateway);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout.get())
@@ -81,11 +81,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
             accepted = accepted => accepted,
             () = &mut stop => break,
         };
-        let router = router.clone();
+        let paths = paths.clone();
         let (requests, is_spare) = (place.requests(), place.is_spare);
         let service = service_fn(move |request: http::Request<Incoming>| {
-            let (router, requests) = (router.clone(), requests.clone());
-            async move { Ok::<_, Infallible>(answer(router, requests, peer, is_spare, request).await) }
+            let (paths, requests) = (paths.clone(), requests.clone());
+            async move { Ok::<_, Infallible>(answer(paths, requests, peer, is_spare, request).await) }
         });
         // A client that takes nothing for so long is gone.
         let mut stream = TimeoutStream::new(stream);
@@ -117,7 +117,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
 }
 
 async fn answer(
-    mut router: axum::Router,
+    paths: Paths,
     requests: Requests,
     peer: SocketAddr,
     is_spare: bool,
@@ -132,7 +132,7 @@ async fn answer(
     if is_spare {
         request.extensions_mut().insert(Spare);
     }
-    let Ok(mut response) = router.call(request).await;
+    let mut response = paths.answer(request).await;
     if is_spare {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);

@@ -1,5 +1,6 @@
 //! The HTTP face: which path leads where, and behind which door.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,9 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
+use tower_service::Service;
 
 use super::connections::Spare;
 use super::{dashboard, models};
@@ -23,31 +25,88 @@ use crate::{admin, metrics, proxy};
 /// How long a browser may remember that it may call `/v1`.
 const PREFLIGHT: Duration = Duration::from_secs(600);
 
-/// All paths. Only whether the process runs and takes requests is told to everyone.
-pub(super) fn router(gateway: &Arc<Gateway>) -> Router {
-    let clients = clients(gateway);
+/// All paths, each behind its door.
+#[derive(Clone)]
+pub(super) struct Paths {
+    gateway: Arc<Gateway>,
+    clients: Router,
+    /// The same for pages in browsers.
+    pages: Router,
+    others: Router,
+}
+
+impl Paths {
+    pub(super) fn new(gateway: &Arc<Gateway>) -> Self {
+        let clients = clients(gateway);
+        // A page of an allowed origin can read why it was refused.
+        let pages = clients
+            .clone()
+            .layer(from_fn_with_state(
+                (Arc::clone(gateway), Door::Clients),
+                knock,
+            ))
+            .layer(cors(gateway));
+        Self {
+            gateway: Arc::clone(gateway),
+            clients,
+            pages,
+            others: others(gateway),
+        }
+    }
+
+    /// Answers a request. One to a model goes through no layer: each would cost it a copy of all paths.
+    pub(super) async fn answer(mut self, request: Request) -> Response {
+        let path = request.uri().path();
+        if !CLIENTS.iter().any(|clients| path.starts_with(clients)) {
+            return infallible(self.others.call(request).await);
+        }
+        let (mut head, body) = request.into_parts();
+        if let Some(refusal) = check_browser(&self.gateway, Door::Clients, &head) {
+            return refusal;
+        }
+        if head.headers.contains_key(header::ORIGIN) {
+            return infallible(self.pages.call(Request::from_parts(head, body)).await);
+        }
+        match enter(&self.gateway, Door::Clients, &mut head) {
+            Some(refusal) => refusal,
+            None => infallible(self.clients.call(Request::from_parts(head, body)).await),
+        }
+    }
+}
+
+fn infallible(answer: Result<Response, Infallible>) -> Response {
+    let Ok(answer) = answer;
+    answer
+}
+
+/// What the paths of the clients' door begin with.
+const CLIENTS: [&str; 2] = ["/v1/", "/v1beta/"];
+
+/// The paths that are none of the clients'. Only whether the process runs and takes requests is told to everyone.
+fn others(gateway: &Arc<Gateway>) -> Router {
     let measured = Router::new()
         .route("/metrics", get(numbers))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .with_state(Arc::clone(gateway));
+    let behind = |door, paths: Router| {
+        let paths = paths.layer(from_fn_with_state((Arc::clone(gateway), door), knock));
+        paths.layer(from_fn_with_state((Arc::clone(gateway), door), look))
+    };
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .with_state(Arc::clone(gateway))
-        .merge(behind(gateway, Door::Clients, clients))
-        .merge(behind(gateway, Door::Metrics, measured))
-        .merge(behind(gateway, Door::Page, dashboard::router()))
-        .merge(behind(
-            gateway,
-            Door::Operators,
-            admin::router(Arc::clone(gateway)),
-        ))
-        .fallback(async |request: Request| {
-            let message = "there is nothing at this path";
-            ApiError::invalid(StatusCode::NOT_FOUND, "no_such_path", message)
-                .to_response(Dialect::of_request(request.uri(), request.headers()))
-        })
+        .merge(behind(Door::Metrics, measured))
+        .merge(behind(Door::Page, dashboard::router()))
+        .merge(behind(Door::Operators, admin::router(Arc::clone(gateway))))
+        .fallback(no_such_path)
+}
+
+async fn no_such_path(request: Request) -> Response {
+    let message = "there is nothing at this path";
+    ApiError::invalid(StatusCode::NOT_FOUND, "no_such_path", message)
+        .to_response(Dialect::of_request(request.uri(), request.headers()))
 }
 
 /// What is behind the clients' door.
@@ -69,6 +128,7 @@ fn clients(gateway: &Arc<Gateway>) -> Router {
             ApiError::wrong_method()
                 .to_response(Dialect::of_request(request.uri(), request.headers()))
         })
+        .fallback(no_such_path)
         .with_state(Arc::clone(gateway))
 }
 
@@ -94,52 +154,49 @@ async fn verb(
     }
 }
 
-/// Puts paths behind a door. What is let in by its key goes first through what browsers need, so that a page of an allowed
-/// origin can read why it was refused.
-fn behind(gateway: &Arc<Gateway>, door: Door, paths: Router) -> Router {
-    let state = || (Arc::clone(gateway), door);
-    let paths = paths.layer(from_fn_with_state(state(), enter));
-    let paths = match door {
-        Door::Clients => paths.layer(cors(gateway)),
-        Door::Metrics | Door::Page | Door::Operators => paths,
-    };
-    paths.layer(from_fn_with_state(state(), check_browser))
-}
-
 type Behind = (Arc<Gateway>, Door);
 
-async fn check_browser(
-    State((gateway, door)): State<Behind>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn look(State((gateway, door)): State<Behind>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    let refusal = auth::check_browser(door, &head, &gateway.fleet.load().config.server).err();
-    match refusal {
+    match check_browser(&gateway, door, &head) {
+        Some(refusal) => refusal,
         None => next.run(Request::from_parts(head, body)).await,
-        Some(refusal) => refuse(door, &head, &refusal),
     }
 }
 
-async fn enter(State((gateway, door)): State<Behind>, request: Request, next: Next) -> Response {
+async fn knock(State((gateway, door)): State<Behind>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
+    match enter(&gateway, door, &mut head) {
+        Some(refusal) => refusal,
+        None => next.run(Request::from_parts(head, body)).await,
+    }
+}
+
+fn check_browser(gateway: &Gateway, door: Door, head: &Parts) -> Option<Response> {
+    let checked = auth::check_browser(door, head, &gateway.fleet.load().config.server);
+    checked.err().map(|refusal| refuse(door, head, &refusal))
+}
+
+/// Lets a request in, or says why not.
+fn enter(gateway: &Gateway, door: Door, head: &mut Parts) -> Option<Response> {
     if door == Door::Clients && head.extensions.get::<Spare>().is_some() {
         let message = "the gateway has all the connections it may have; try again soon";
         let error = ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message);
-        return refuse(door, &head, &error.retry_after(Duration::from_secs(1)));
+        return Some(refuse(
+            door,
+            head,
+            &error.retry_after(Duration::from_secs(1)),
+        ));
     }
-    let entered = {
-        let fleet = gateway.fleet.load();
-        auth::enter(door, &head, &fleet.keys, &fleet.config.server)
-    };
-    match entered {
+    let fleet = gateway.fleet.load();
+    match auth::enter(door, head, &fleet.keys, &fleet.config.server) {
         Ok(key) => {
             if let Some(key) = key {
                 head.extensions.insert(key);
             }
-            next.run(Request::from_parts(head, body)).await
+            None
         }
-        Err(refusal) => refuse(door, &head, &refusal),
+        Err(refusal) => Some(refuse(door, head, &refusal)),
     }
 }
 
