@@ -23,6 +23,10 @@ impl Flight {
         }
     }
 
+    pub(super) const fn key(&self) -> u32 {
+        self.call.key
+    }
+
     pub(super) fn end(&self) -> i64 {
         self.call.end()
     }

@@ -1,24 +1,22 @@
 //! Calls of a log before the real breaker, on a clock that follows the log.
 
 mod flight;
-mod heard;
+mod lane;
 mod order;
+mod seen;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cutout::{Breaker, Config, ConfigError, Event, Label, ManualClock, Report};
+use cutout::{Config, ConfigError, Label, ManualClock, Report};
 
 use self::flight::Flight;
-use self::heard::Heard;
+use self::lane::Lane;
 use crate::call::Call;
 
-pub use heard::{Evidence, Replayed, Transition};
 pub use order::Order;
-
-type Lane = Arc<Breaker<ManualClock>>;
+pub use seen::{Evidence, Replayed, Transition};
 
 /// One config before the calls of a log, in one order.
 ///
@@ -36,8 +34,7 @@ pub struct Replay {
     origin: Option<i64>,
     lanes: Vec<Option<Lane>>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    heard: Arc<Mutex<Heard>>,
-    sums: Vec<Sums>,
+    seen: Replayed,
     order: Order,
     count: u64,
 }
@@ -110,8 +107,7 @@ impl Replay {
             origin: None,
             lanes: Vec::new(),
             in_flight: BinaryHeap::new(),
-            heard: Arc::default(),
-            sums: Vec::new(),
+            seen: Replayed::default(),
             order,
             count: 0,
         })
@@ -139,8 +135,7 @@ impl Replay {
             self.call(&call);
         }
         self.settle(i64::MAX);
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *heard).replayed(self.sums)
+        self.seen
     }
 
     fn call(&mut self, call: &Call) {
@@ -148,18 +143,14 @@ impl Replay {
         self.set_clock(call.start);
         let index = call.key as usize;
         if self.lanes.len() <= index {
-            self.lanes.resize(index + 1, None);
-            self.sums.resize(index + 1, Sums::default());
+            self.lanes.resize_with(index + 1, || None);
+            self.seen.sums.resize(index + 1, Sums::default());
         }
-        if self.lanes[index].is_none() {
-            self.lanes[index] = Some(self.lane(call.key, call.start));
-        }
-        let Some(lane) = &self.lanes[index] else {
-            return;
-        };
+        let (config, clock) = (&self.config, &self.clock);
+        let lane = self.lanes[index].get_or_insert_with(|| Lane::new(config, clock, call.key));
         let made = if call.took == 0 {
             // Begins and ends at once, before any other.
-            lane.allow().map(|permit| permit.done(told(call))).is_ok()
+            lane.allow().map(|permit| permit.done(told(call))).is_some()
         } else {
             lane.allow_owned()
                 .map(|permit| {
@@ -167,9 +158,10 @@ impl Replay {
                     let flight = Flight::new(self.count, *call, permit);
                     self.in_flight.push(Reverse(flight));
                 })
-                .is_ok()
+                .is_some()
         };
-        self.sums[index].count(call, made);
+        lane.look(call.start, &mut self.seen);
+        self.seen.sums[index].count(call, made);
     }
 
     /// Tells the breakers of all calls that ended by then.
@@ -180,7 +172,11 @@ impl Replay {
             let end = flight.end();
             self.set_clock(end);
             if let Some(Reverse(flight)) = self.in_flight.pop() {
+                let key = flight.key() as usize;
                 flight.settle();
+                if let Some(Some(lane)) = self.lanes.get_mut(key) {
+                    lane.look(end, &mut self.seen);
+                }
             }
         }
     }
@@ -188,23 +184,6 @@ impl Replay {
     fn set_clock(&mut self, to: i64) {
         let origin = *self.origin.get_or_insert(to);
         self.clock.set(Duration::from_nanos(to.abs_diff(origin)));
-    }
-
-    fn lane(&self, key: u32, now: i64) -> Lane {
-        let heard = self.heard.clone();
-        let breaker = Breaker::builder()
-            .config(self.config)
-            .jitter_seed(u64::from(key))
-            .listener(move |event: &Event| {
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                heard.hear(event, now, key);
-            })
-            .clock(self.clock.clone())
-            .build();
-        match breaker {
-            Ok(breaker) => Arc::new(breaker),
-            Err(error) => unreachable!("the config was found legal before: {error}"),
-        }
     }
 }
 

@@ -232,8 +232,8 @@ impl Context<'_> {
         Trip {
             at_ns: trip.at,
             key: key.to_owned(),
-            cause: trip.cause.label(),
-            why: trip.cause.to_string(),
+            cause: evidence.cause.label(),
+            why: evidence.cause.to_string(),
             samples: counts.samples,
             failures: counts.failures,
             timeouts: counts.timeouts,

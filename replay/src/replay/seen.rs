@@ -1,6 +1,6 @@
-//! What the breakers of a replay were heard to do.
+//! What the breakers of a replay were seen to do.
 
-use cutout::{Cause, Counts, Event, State, Threshold};
+use cutout::{Cause, Counts, State, Threshold};
 
 use super::Sums;
 
@@ -15,8 +15,6 @@ pub struct Transition {
     pub from: State,
     /// The state after.
     pub to: State,
-    /// What made it.
-    pub cause: Cause,
 }
 
 impl Transition {
@@ -29,6 +27,8 @@ impl Transition {
 /// What a breaker held against its upstream when it tripped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
+    /// The rule that matched.
+    pub cause: Cause,
     /// What the window held.
     pub counts: Counts,
     /// What the rule asked for.
@@ -65,40 +65,20 @@ impl Replayed {
         }
         total
     }
-}
 
-/// What the listeners of all breakers of a replay write to.
-#[derive(Debug, Default)]
-pub(super) struct Heard(Replayed);
-
-impl Heard {
-    /// Hears of a transition of the breaker of this key, which was made at `made`.
-    pub(super) fn hear(&mut self, event: &Event, made: i64, key: u32) {
-        let after = i64::try_from(event.at.as_nanos()).unwrap_or(i64::MAX);
-        let transition = Transition {
-            at: made.saturating_add(after),
-            key,
-            from: event.from,
-            to: event.to,
-            cause: event.cause,
-        };
-        let all = &mut self.0;
-        if all.transitions.len() >= Replayed::MOST {
-            all.kept_until.get_or_insert(transition.at);
+    /// Notes a transition, and the evidence if it is a trip.
+    pub(super) fn note(
+        &mut self,
+        transition: Transition,
+        evidence: impl FnOnce() -> Option<Evidence>,
+    ) {
+        if self.transitions.len() >= Self::MOST {
+            self.kept_until.get_or_insert(transition.at);
             return;
         }
-        all.transitions.push(transition);
-        if transition.is_trip() && all.evidence.len() < Replayed::MOST_EVIDENCE {
-            let label = event.label.as_deref().and_then(|label| label.parse().ok());
-            all.evidence.push(Evidence {
-                counts: event.counts,
-                threshold: event.threshold,
-                label: label.unwrap_or(0),
-            });
+        self.transitions.push(transition);
+        if transition.is_trip() && self.evidence.len() < Self::MOST_EVIDENCE {
+            self.evidence.extend(evidence());
         }
-    }
-
-    pub(super) fn replayed(self, sums: Vec<Sums>) -> Replayed {
-        Replayed { sums, ..self.0 }
     }
 }
