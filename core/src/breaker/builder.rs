@@ -27,7 +27,8 @@ use crate::engine::records::Records;
 use crate::engine::restore::{First, Room};
 use crate::engine::settings::Settings;
 use crate::engine::sync::AtomicU64;
-use crate::engine::window::count::{Near, near_words};
+use crate::engine::window::count::{Ring, RingAt, near_words};
+use crate::engine::window::tally::Tally;
 use crate::engine::word::{AtomicWord, Word};
 
 /// Builds a [`Breaker`]. The defaults are those of [`Config`].
@@ -378,13 +379,16 @@ impl<C: Clock> Builder<C> {
         let config = &self.config;
         let near = near_words();
         let on_demand = OnDemand::default();
-        on_demand.reserve(config);
+        let ring_at = on_demand.reserve(config);
         (0..2).for_each(|side| on_demand.fill(side, config));
         let start = self.clock.now();
         let first = match &self.restored {
             Some(snapshot) => {
                 let room = Room {
-                    near: Near(&near),
+                    ring: Ring::new(match ring_at {
+                        RingAt::Near => &near,
+                        RingAt::Far(ring) => on_demand.far(ring).unwrap_or_default(),
+                    }),
                     on_demand: &on_demand,
                 };
                 First::restored(config, snapshot, room, self.clock.unix_time())
@@ -410,8 +414,9 @@ impl<C: Clock> Builder<C> {
         Ok(Breaker {
             engine: Engine {
                 word: AtomicWord::new(first.word),
+                tally: Tally::new(),
                 near,
-                settings: Settings::new(config),
+                settings: Settings::new(config, ring_at),
                 beside: [(); 2]
                     .map(|()| Beside::new(generation, first.past, first.wait, first.interrupted)),
                 records: Records::new(before, first.evidence.trip.as_ref()),

@@ -228,7 +228,7 @@ impl<C: Clock> Breaker<C> {
         let old = engine.word.load();
         let (side, shape) = (1 - old.side(), engine.terms(old).shape());
         let reshapes = engine.window(old) != config.window.kept();
-        engine.on_demand.reserve(config);
+        let ring = engine.on_demand.reserve(config);
         if let Window::Time { length, buckets } = config.window {
             let window = (length, buckets);
             engine.timeline().fill(side, window, !reshapes, now.get());
@@ -240,7 +240,7 @@ impl<C: Clock> Breaker<C> {
             let at = if keeps { 0 } else { now.running() };
             in_flight.fill(side, limit, keeps, at);
         }
-        engine.settings.fill(side, config);
+        engine.settings.fill(side, config, ring);
         engine.on_demand.fill(side, config);
         let recorder = engine.settings.terms(side).recorder();
         loop {
@@ -260,6 +260,9 @@ impl<C: Clock> Breaker<C> {
             let Some(counts) = counts else {
                 continue;
             };
+            if !renewed && !engine.hand_tally_over(from, to) {
+                continue;
+            }
             if engine.begin(from, to) {
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());

@@ -80,7 +80,7 @@ impl<C: Clock> Breaker<C> {
         if let Some(kind) = Kind::of_untimed(outcome)
             && word.records_untimed(token.stamp())
             && !word.is_by_time()
-            && self.engine.record_untimed(word, token.stamp(), kind)
+            && self.engine.record_untimed(word, kind)
         {
             return Settled::Recorded;
         }

@@ -10,7 +10,7 @@ use crate::engine::in_flight::InFlight;
 use crate::engine::pulse::Pulse;
 use crate::engine::records::Texts;
 use crate::engine::sync::{Acquire, AtomicU64, Release};
-use crate::engine::window::count::{Far, NEAR_SIZE};
+use crate::engine::window::count::{Far, NEAR_SIZE, RingAt};
 use crate::engine::window::score::ScoreStamps;
 use crate::engine::window::time::Timeline;
 
@@ -20,7 +20,7 @@ pub(crate) struct OnDemand(OnceBox<Parts>);
 
 #[derive(Debug, Default)]
 struct Parts {
-    far: Far,
+    far: OnceBox<Far>,
     timeline: OnceBox<Timeline>,
     stamps: OnceBox<ScoreStamps>,
     texts: Texts,
@@ -44,11 +44,15 @@ impl OnDemand {
         self.0.get_or_init(Box::default)
     }
 
-    /// Makes room for what a config needs.
-    pub(crate) fn reserve(&self, config: &Config) {
+    /// Makes room for what a config needs, and says where its ring is.
+    pub(crate) fn reserve(&self, config: &Config) -> RingAt {
+        let mut ring = RingAt::Near;
         match config.window {
             Window::Count(..=NEAR_SIZE) => {}
-            Window::Count(size) => self.parts().far.reserve(size),
+            Window::Count(size) => {
+                let far = self.parts().far.get_or_init(Box::default);
+                ring = RingAt::Far(far.reserve(size));
+            }
             Window::Time { length, buckets } => {
                 let new = || Box::new(Timeline::new(length, buckets));
                 self.parts().timeline.get_or_init(new);
@@ -65,6 +69,7 @@ impl OnDemand {
             let new = || Box::new(InFlight::new(limit));
             self.parts().in_flight.get_or_init(new);
         }
+        ring
     }
 
     /// The readings of the clock, if calls have ever been timed.
@@ -100,9 +105,10 @@ impl OnDemand {
         }
     }
 
+    /// The words of a far ring, if there has ever been a window that needs it.
     #[inline]
-    pub(crate) fn far(&self) -> Option<&Far> {
-        self.0.get().map(|parts| &parts.far)
+    pub(crate) fn far(&self, ring: usize) -> Option<&[AtomicU64]> {
+        self.0.get()?.far.get()?.words(ring)
     }
 
     /// The stamps of scores, if there have ever been any.

@@ -17,7 +17,7 @@ use crate::engine::on_demand::OnDemand;
 use crate::engine::past::{MAX_ATTEMPT, Past};
 use crate::engine::shape::Shape;
 use crate::engine::wait::Wait;
-use crate::engine::window::count::{Kind, Near, Ring};
+use crate::engine::window::count::{Kind, Ring};
 use crate::engine::word::{Recorder, Standing, Word};
 
 /// What a new breaker starts from.
@@ -154,7 +154,7 @@ fn recorder(config: &Config) -> Recorder {
 /// Where a window is kept that nobody else has yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
-    pub(crate) near: Near<'a>,
+    pub(crate) ring: Ring<'a>,
     pub(crate) on_demand: &'a OnDemand,
 }
 
@@ -185,13 +185,9 @@ impl Room<'_> {
         let kinds: Option<Vec<Kind>> = samples.iter().copied().map(Kind::of).collect();
         let kinds = kinds.filter(|kinds| kinds.len() <= size as usize)?;
         let &pending = kinds.last()?;
-        let ring = Ring {
-            near: self.near,
-            far: self.on_demand.far(),
-        };
         for (position, &kind) in (0..).zip(&kinds) {
             // Nobody else has it yet.
-            let _ = ring.write(position, kind, || true);
+            let _ = self.ring.write(position, kind, || true);
         }
         let bad = kinds.iter().filter(|kind| kind.is_bad()).count() as u32;
         Some(empty.filled(Shape::new(size), kinds.len() as u32, bad, pending))

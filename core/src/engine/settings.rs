@@ -1,4 +1,4 @@
-//! The config of a live breaker: ten words, twice.
+//! The config of a live breaker: eleven words, twice.
 //!
 //! There are two *sides*, and the breaker's word says which one it goes with. `reconfigure` fills the
 //! other side and then moves the word over to it. A side is written only while the word goes with the other. So the CAS
@@ -15,16 +15,17 @@ use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::cusum::{Cusum, SlowScore};
 use crate::contract::outcome::Outcome;
-use crate::contract::rules::Rules;
+use crate::contract::rules::{Rules, least};
 use crate::contract::score::Score;
 use crate::engine::field::{Field, seldom};
 use crate::engine::on_demand::Rare;
 use crate::engine::shape::{Closed, Shape};
 use crate::engine::sync::{Acquire, AtomicU64, Release};
-use crate::engine::window::count::Kind;
+use crate::engine::window::count::{Kind, RingAt};
+use crate::engine::window::tally::Floors;
 use crate::engine::word::{Recorder, Standing};
 
-const WORDS: usize = 10;
+const WORDS: usize = 11;
 
 /// What recording an outcome needs, in one word.
 const THRESHOLDS: usize = 0;
@@ -36,6 +37,9 @@ const FLOOR: Field = SIZE.above(13);
 const CONSECUTIVE: Field = FLOOR.above(24);
 /// What overdue calls count as; zero if they are not counted.
 const OVERDUE: Field = CONSECUTIVE.above(3);
+/// Where a count window is, and how it is judged: see [`RingAt`]. Zero if it is near and judged by the number of bad outcomes.
+const RING: Field = OVERDUE.above(3);
+const NEAR_BY_KIND: u64 = 7;
 
 /// What is needed less often.
 const POLICIES: usize = 1;
@@ -72,20 +76,22 @@ const WAIT_BASE: usize = 6;
 const WAIT_FACTOR: usize = 7;
 const WAIT_MAX: usize = 8;
 const LEASE: usize = 9;
+/// Of a count window that is judged by kinds: its [`Floors`].
+const FLOORS: usize = 10;
 
 /// Both sides.
 #[derive(Debug)]
 pub(crate) struct Settings([[AtomicU64; WORDS]; 2]);
 
 impl Settings {
-    pub(crate) fn new(config: &Config) -> Self {
-        let side = || pack(config).map(AtomicU64::new);
+    pub(crate) fn new(config: &Config, ring: RingAt) -> Self {
+        let side = || pack(config, ring).map(AtomicU64::new);
         Self([side(), side()])
     }
 
     /// Fills a side that the word does not go with.
-    pub(crate) fn fill(&self, side: usize, config: &Config) {
-        for (word, value) in self.0[side].iter().zip(pack(config)) {
+    pub(crate) fn fill(&self, side: usize, config: &Config, ring: RingAt) {
+        for (word, value) in self.0[side].iter().zip(pack(config, ring)) {
             // Release: pairs with `Terms::read`; a thread that sees this value also
             // sees that the word has left the side, so its check of the word fails.
             word.store(value, Release);
@@ -105,7 +111,7 @@ impl Settings {
     }
 }
 
-fn pack(config: &Config) -> [u64; WORDS] {
+fn pack(config: &Config, ring: RingAt) -> [u64; WORDS] {
     let size = match config.window {
         Window::Count(size) => size,
         Window::Time { .. } => 0,
@@ -114,6 +120,7 @@ fn pack(config: &Config) -> [u64; WORDS] {
     let rules = Rules::of(config);
     let mut words = [0; WORDS];
     let shape = Shape::new(size);
+    let floors = floors(config, &rules);
     words[THRESHOLDS] = SIZE.put(u64::from(size))
         | CURSOR_BITS.put(u64::from(shape.cursor_mask.count_ones()))
         | BAD_BITS.put(u64::from(shape.bad_bits))
@@ -128,7 +135,13 @@ fn pack(config: &Config) -> [u64; WORDS] {
                 .overdue_sample()
                 .and_then(Kind::of)
                 .map_or(0, |kind| u64::from(kind.bits())),
-        );
+        )
+        | RING.put(match (ring, config.window) {
+            (RingAt::Far(ring), _) => ring as u64,
+            (RingAt::Near, Window::Count(_)) if floors.is_none() => 0,
+            _ => NEAR_BY_KIND,
+        });
+    words[FLOORS] = floors.bits();
     words[POLICIES] = MAX_PROBES.put(u64::from(config.max_probes))
         | SUCCESSES.put(u64::from(config.successes_to_close))
         | MAX_INCONCLUSIVE.put(u64::from(config.max_inconclusive))
@@ -155,6 +168,27 @@ fn pack(config: &Config) -> [u64; WORDS] {
     words[WAIT_MAX] = saturating_nanos(config.open_wait.max);
     words[LEASE] = config.probe_lease.map_or(0, saturating_nanos);
     words
+}
+
+/// From how many outcomes of each kind on a rule matches. None, if the number of bad outcomes says enough: there are rules on failures
+/// alone, and nothing else is bad.
+fn floors(config: &Config, rules: &Rules) -> Floors {
+    let Window::Count(size) = config.window else {
+        return Floors::NONE;
+    };
+    if config.timeout_ratio.is_none() && config.slow.is_none() {
+        return Floors::NONE;
+    }
+    let of_ratio = |ratio: f64| (ratio > 0.0).then(|| least(ratio, size));
+    let number = Some(rules.failures).filter(|&failures| failures > 0);
+    Floors::new(
+        of_ratio(rules.failure_ratio)
+            .into_iter()
+            .chain(number)
+            .min(),
+        of_ratio(rules.timeout_ratio),
+        of_ratio(rules.slow_ratio),
+    )
 }
 
 /// Of a duration that is legal for scores.
@@ -200,10 +234,31 @@ impl Thresholds {
         SIZE.get(self.0) == Shape::OF_SCORES as u64
     }
 
-    /// The shape of a window whose ring is near; `None` if it is larger.
+    /// Whether it is a count window whose ring is near, and which is judged by the number of bad outcomes.
     #[inline]
-    pub(crate) const fn near_shape(self) -> Option<Shape> {
+    pub(crate) const fn is_plain(self) -> bool {
+        RING.get(self.0) == 0
+    }
+
+    /// The shape of a window whose ring is near.
+    #[inline]
+    pub(crate) const fn near_shape(self) -> Shape {
         Shape::near(SIZE.get(self.0) as u32)
+    }
+
+    /// Where the ring is.
+    #[inline]
+    pub(crate) const fn ring(self) -> RingAt {
+        match RING.get(self.0) {
+            0 | NEAR_BY_KIND => RingAt::Near,
+            _ => RingAt::Far(self.far_ring()),
+        }
+    }
+
+    /// Of a window whose ring is far: which one.
+    #[inline]
+    pub(crate) const fn far_ring(self) -> usize {
+        RING.get(self.0) as usize
     }
 
     /// Zero for none.
@@ -227,10 +282,10 @@ impl Thresholds {
         self.ratio_may_match(pushed) || self.run_may_match(pushed, incoming)
     }
 
-    /// As [`may_match`](Self::may_match), in a window that is known to be full.
+    /// Whether a full window has as many bad outcomes as it takes to reach a ratio.
     #[inline]
-    pub(crate) const fn full_may_match(self, pushed: Closed, incoming: Kind) -> bool {
-        pushed.bad >= FLOOR.get(self.0) || self.run_may_match(pushed, incoming)
+    pub(crate) const fn ratio_is_near(self, pushed: Closed) -> bool {
+        pushed.bad >= FLOOR.get(self.0)
     }
 
     /// Whether a ratio can be reached in this window at all.
@@ -242,14 +297,14 @@ impl Thresholds {
     #[inline]
     pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
         if pushed.full {
-            pushed.bad >= FLOOR.get(self.0)
+            self.ratio_is_near(pushed)
         } else {
             pushed.bad > 0
         }
     }
 
     #[inline]
-    const fn run_may_match(self, pushed: Closed, incoming: Kind) -> bool {
+    pub(crate) const fn run_may_match(self, pushed: Closed, incoming: Kind) -> bool {
         let run = CONSECUTIVE.get(self.0);
         incoming.is_failure() && run > 0 && pushed.bad >= run
     }
@@ -276,6 +331,12 @@ impl Terms<'_> {
 
     pub(crate) fn shape(self) -> Shape {
         self.thresholds().shape()
+    }
+
+    /// From how many outcomes of each kind on a rule matches in a full window; none if the number of bad ones says enough.
+    #[inline]
+    pub(crate) fn floors(self) -> Floors {
+        Floors::of_bits(self.read(FLOORS))
     }
 
     /// The rules, but for the one on a number of failures.

@@ -43,27 +43,24 @@ impl Shape {
 
     /// The shape of a window of `size` outcomes, 1 to 4096.
     pub(crate) const fn new(size: u32) -> Self {
-        match Self::near(size) {
-            Some(shape) => shape,
-            None => Self {
-                size,
-                cursor_mask: size.next_power_of_two() - 1,
-                bad_bits: u32::BITS - size.leading_zeros(),
-            },
+        if size <= NEAR_SIZE {
+            return Self::near(size);
+        }
+        Self {
+            size,
+            cursor_mask: size.next_power_of_two() - 1,
+            bad_bits: u32::BITS - size.leading_zeros(),
         }
     }
 
     /// The shape of a window whose ring is near: its widths are constants.
     #[inline]
-    pub(crate) const fn near(size: u32) -> Option<Self> {
-        if size > NEAR_SIZE {
-            return None;
-        }
-        Some(Self {
+    pub(crate) const fn near(size: u32) -> Self {
+        Self {
             size,
             cursor_mask: 127,
             bad_bits: 7,
-        })
+        }
     }
 
     /// How many places of the ring are the window's: all, once it is full.
@@ -118,9 +115,13 @@ impl Shape {
         word & !LAP_CURSOR_BAD.mask() | next & LAP_CURSOR_BAD.mask()
     }
 
+    /// The lap of `word`.
+    pub(super) const fn lap(self, word: u64) -> u64 {
+        LAP_CURSOR_BAD.get(word) >> self.lap_shift()
+    }
+
     /// How many outcomes a word's lap and cursor stand for.
     pub(super) fn total(self, word: u64) -> u64 {
-        let lap = LAP_CURSOR_BAD.get(word) >> self.lap_shift();
-        lap * u64::from(self.size) + u64::from(self.cursor(word))
+        self.lap(word) * u64::from(self.size) + u64::from(self.cursor(word))
     }
 }

@@ -446,6 +446,11 @@ impl Word {
         Self(next)
     }
 
+    /// Of a count window: a number that is another one in the next lap, and in the next generation.
+    pub(crate) const fn turn(self, shape: Shape) -> u64 {
+        shape.lap(self.0) + self.generation() as u64
+    }
+
     /// How many outcomes came between this word and a later one of its generation; `u32::MAX` if the lap has wrapped
     /// meanwhile, and nobody can tell.
     pub(crate) fn outcomes_until(self, later: Self, shape: Shape) -> u32 {

@@ -19,6 +19,7 @@ use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
+use crate::contract::config::Window;
 use crate::contract::outcome::{Counts, Outcome, Sample};
 use crate::engine::field::Field;
 use crate::engine::sync::{AcqRel, Acquire, AtomicU64, Relaxed};
@@ -30,7 +31,7 @@ const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
 const OUTCOMES: Field = Field::lowest(PER_WORD * KIND_BITS);
 const VERSION: Field = OUTCOMES.above(32);
 
-/// Ring words that lie in the block of the breaker's word.
+/// Ring words that lie with the breaker's word: 14 in its block, the last one next to it.
 pub(crate) const NEAR_WORDS: usize = 15;
 
 /// The largest window that fits in them.
@@ -145,138 +146,121 @@ impl Kind {
     }
 }
 
-/// Ring words beyond the near ones, a piece of them. A breaker that is given a larger window
-/// appends a piece with what it lacks. Nothing is freed before the breaker is, so a thread may read it without a guard.
-#[derive(Debug)]
-struct Segment {
-    words: Box<[AtomicU64]>,
-    next: OnceBox<Segment>,
+/// Rings for windows that are too large for the near words, by size: a power of two each, up to the largest window.
+/// Nothing is freed before the breaker is, so a thread may read them without a guard.
+///
+/// Their numbers are three bits of the config; there is no ring of the first number and of the last.
+#[derive(Debug, Default)]
+pub(crate) struct Far([OnceBox<Box<[AtomicU64]>>; 8]);
+
+const FAR_RINGS: core::ops::RangeInclusive<usize> = 1..=6;
+const _: () = assert!(NEAR_SIZE < places(1) && places(6) == Window::MAX_COUNT);
+
+/// Places of a far ring.
+const fn places(ring: usize) -> u32 {
+    64 << ring
 }
 
-/// The ring's words past the near ones.
-#[derive(Debug, Default)]
-pub(crate) struct Far(OnceBox<Segment>);
-
 impl Far {
-    /// Makes room for a window of `size`.
-    pub(crate) fn reserve(&self, size: u32) {
-        let mut lacking = (size.div_ceil(PER_WORD) as usize).saturating_sub(NEAR_WORDS);
-        let mut link = &self.0;
-        while lacking > 0 {
-            let segment = link.get_or_init(|| {
-                Box::new(Segment {
-                    words: (0..lacking).map(|_| AtomicU64::new(0)).collect(),
-                    next: OnceBox::new(),
-                })
-            });
-            lacking = lacking.saturating_sub(segment.words.len());
-            link = &segment.next;
-        }
+    /// Which ring a window of `size` is kept in: the smallest that is there, or a new one if all of them are too small. No
+    /// smaller one than that is ever made, so the answer for a size stays the same.
+    pub(crate) fn reserve(&self, size: u32) -> usize {
+        let fits = FAR_RINGS.filter(|&ring| places(ring) >= size);
+        let mut there = fits.clone().filter(|&ring| self.0[ring].get().is_some());
+        let ring = there.next().or(fits.min()).unwrap_or(*FAR_RINGS.end());
+        let words = places(ring).div_ceil(PER_WORD);
+        let new = || Box::new((0..words).map(|_| AtomicU64::new(0)).collect());
+        self.0[ring].get_or_init(new);
+        ring
     }
 
     #[inline]
-    fn segments(&self) -> impl Iterator<Item = &[AtomicU64]> {
-        core::iter::successors(self.0.get(), |segment| segment.next.get())
-            .map(|segment| &*segment.words)
+    pub(crate) fn words(&self, ring: usize) -> Option<&[AtomicU64]> {
+        Some(self.0[ring % self.0.len()].get()?)
     }
 }
 
-/// The near words alone: all of the ring, if the window is at most 120.
-#[derive(Clone, Copy)]
-pub(crate) struct Near<'a>(pub(crate) &'a [AtomicU64; NEAR_WORDS]);
+/// Where the ring of a window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RingAt {
+    /// In the near words; or nowhere, if it is no count window.
+    Near,
+    /// In a far ring.
+    Far(usize),
+}
 
-impl<'a> Near<'a> {
+/// The ring words of a window: the near ones, or those of one far ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Ring<'a>(&'a [AtomicU64]);
+
+impl<'a> Ring<'a> {
+    #[inline]
+    pub(crate) const fn new(words: &'a [AtomicU64]) -> Self {
+        Self(words)
+    }
+
+    /// The ring word that holds the outcome at `position`. There is one: room is made before a word moves to a larger window.
     #[inline]
     fn word(self, position: u32) -> Option<&'a AtomicU64> {
         self.0.get((position / PER_WORD) as usize)
     }
 
-    /// As [`Ring::kind_at`]; `None` if the position is not near.
+    /// What is at `position`, and a way to write there. Acquire: pairs with the release in [`Place::put`]. A reader that sees a
+    /// later outcome here finds, when it looks at the breaker's word again, that the word has moved.
     #[inline]
-    pub(crate) fn kind_at(self, position: u32) -> Option<Kind> {
-        // Relaxed: the caller has loaded the breaker's word before, with acquire, and its CAS of the word
-        // validates what was read in between.
-        Some(kind_in(self.word(position)?.load(Relaxed), position))
+    pub(crate) fn place(self, position: u32) -> Option<Place<'a>> {
+        let word = self.word(position)?;
+        Some(Place {
+            word,
+            position,
+            seen: word.load(Acquire),
+        })
     }
 
-    /// As [`Ring::write`]; `None` if the position is not near, or the breaker's word has moved.
-    #[inline]
-    pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> Option<()> {
-        write(self.word(position)?, position, kind, current).then_some(())
-    }
-}
-
-/// A view of the whole ring.
-#[derive(Clone, Copy)]
-pub(crate) struct Ring<'a> {
-    pub(crate) near: Near<'a>,
-    /// None if there has never been a window that needs it.
-    pub(crate) far: Option<&'a Far>,
-}
-
-impl<'a> Ring<'a> {
-    /// The ring word that holds the outcome at `position`.
-    fn word(self, position: u32) -> &'a AtomicU64 {
-        match self.near.word(position) {
-            Some(word) => word,
-            None => self.far_word((position / PER_WORD) as usize - NEAR_WORDS),
-        }
-    }
-
-    fn far_segments(self) -> impl Iterator<Item = &'a [AtomicU64]> {
-        self.far.into_iter().flat_map(Far::segments)
-    }
-
-    fn far_word(self, mut index: usize) -> &'a AtomicU64 {
-        for words in self.far_segments() {
-            match words.get(index) {
-                Some(word) => return word,
-                None => index -= words.len(),
-            }
-        }
-        unreachable!("room is made before a word moves to a larger window")
-    }
-
-    /// The kind of the outcome at `position`, for a reader that does not move the word. Acquire: pairs
-    /// with the release in `write`. A reader that sees a later outcome here finds, when it looks at the
-    /// breaker's word again, that the word has moved.
+    /// The kind of the outcome at `position`, for a reader that does not move the word.
     pub(crate) fn look_at(self, position: u32) -> Kind {
-        kind_in(self.word(position).load(Acquire), position)
+        self.place(position).map_or(Kind::FAST_SUCCESS, Place::kind)
     }
 
     /// The kind of the outcome at `position`. Relaxed: the caller has loaded the breaker's word
     /// before, with acquire, and its CAS of the word validates what was read in between.
-    pub(crate) fn kind_at(self, position: u32) -> Kind {
-        kind_in(self.word(position).load(Relaxed), position)
+    #[inline]
+    pub(crate) fn kind_at(self, position: u32) -> Option<Kind> {
+        Some(kind_in(self.word(position)?.load(Relaxed), position))
     }
 
     /// Writes the pending outcome `kind` to its place, unless it is there already. Gives up, and says
     /// false, when the breaker's word is not `current` any more. A caller that is told so must not move the
     /// word, even if it should come to have the same bits again.
     #[must_use = "a word may not be left whose pending outcome is not in the ring"]
+    #[inline]
     pub(crate) fn write(self, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
-        write(self.word(position), position, kind, current)
+        let Some(place) = self.place(position) else {
+            return false;
+        };
+        if place.kind() == kind {
+            return true;
+        }
+        if !current() {
+            return false;
+        }
+        place.put(kind);
+        true
     }
 
-    /// The outcomes of all ring words in order. Relaxed: as in `kind_at`.
-    fn outcomes(self) -> impl Iterator<Item = u64> {
-        self.near
-            .0
-            .iter()
-            .chain(self.far_segments().flatten())
-            .map(|word| OUTCOMES.get(word.load(Relaxed)))
+    /// The outcomes of ring words from the `first` on. Relaxed: as in `kind_at`.
+    fn outcomes(self, first: u32) -> impl Iterator<Item = u64> {
+        let words = self.0.get(first as usize..).unwrap_or_default();
+        words.iter().map(|word| OUTCOMES.get(word.load(Relaxed)))
     }
 
     /// Counts the first `end` outcomes.
     pub(crate) fn counts(self, end: u32) -> Counts {
-        let whole = (end / PER_WORD) as usize;
         let mut lanes = Lanes::default();
-        self.outcomes()
-            .take(whole)
-            .for_each(|outcomes| lanes.add(outcomes));
-        if !end.is_multiple_of(PER_WORD) {
-            let rest = self.outcomes().nth(whole).unwrap_or(0);
-            lanes.add(rest & lowest_places(end % PER_WORD));
+        let mut left = end;
+        for outcomes in self.outcomes(0).take(end.div_ceil(PER_WORD) as usize) {
+            lanes.add(outcomes & lowest_places(left.min(PER_WORD)));
+            left = left.saturating_sub(PER_WORD);
         }
         lanes.counts(end)
     }
@@ -285,7 +269,7 @@ impl<'a> Ring<'a> {
     pub(crate) fn all_failures(self, start: u32, end: u32) -> bool {
         let first = start / PER_WORD;
         (first..end.div_ceil(PER_WORD))
-            .zip(self.outcomes().skip(first as usize))
+            .zip(self.outcomes(first))
             .all(|(index, outcomes)| {
                 let base = index * PER_WORD;
                 let below = lowest_places(end.saturating_sub(base).min(PER_WORD));
@@ -293,6 +277,34 @@ impl<'a> Ring<'a> {
                 let wanted = EACH & below & !above;
                 outcomes & wanted == wanted
             })
+    }
+}
+
+/// A place of a ring, as it was seen.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    word: &'a AtomicU64,
+    position: u32,
+    seen: u64,
+}
+
+impl Place<'_> {
+    #[inline]
+    pub(crate) const fn kind(self) -> Kind {
+        kind_in(self.seen, self.position)
+    }
+
+    /// Writes another kind of outcome here. The caller has made sure that the breaker's word has not moved since this was seen.
+    #[inline]
+    pub(crate) fn put(self, kind: Kind) {
+        let change = u64::from(self.kind().0 ^ kind.0) << shift(self.position);
+        // The version is topmost: what it overflows by is lost.
+        let changed = (self.seen ^ change).wrapping_add(VERSION.put(1));
+        // Release: pairs with the load in `Ring::place`. Relaxed: a failure is not looked into. Another
+        // thread has written this outcome, or the breaker's word has moved.
+        let _ = self
+            .word
+            .compare_exchange(self.seen, changed, AcqRel, Relaxed);
     }
 }
 
@@ -342,26 +354,6 @@ impl Lanes {
             slow,
         }
     }
-}
-
-#[inline]
-fn write(word: &AtomicU64, position: u32, kind: Kind, current: impl Fn() -> bool) -> bool {
-    // Acquire: pairs with the release below. A thread that sees a later outcome here
-    // finds in `current` that the breaker's word has moved.
-    let seen = word.load(Acquire);
-    let change = u64::from(kind_in(seen, position).0 ^ kind.0);
-    if change == 0 {
-        return true;
-    }
-    if !current() {
-        return false;
-    }
-    // The version is topmost: what it overflows by is lost.
-    let changed = (seen ^ change << shift(position)).wrapping_add(VERSION.put(1));
-    // Release: pairs with the loads above and in `look_at`. Relaxed: a failure is not looked into. Another
-    // thread has written this outcome, or the breaker's word has moved.
-    let _ = word.compare_exchange(seen, changed, AcqRel, Relaxed);
-    true
 }
 
 /// Near words of an empty ring.
