@@ -28,6 +28,7 @@ mod score;
 mod settle;
 mod snapshot;
 mod stale;
+mod tally;
 mod time;
 mod trip;
 mod window;

@@ -69,7 +69,8 @@
 //!
 //! | what | file | whose it is |
 //! | --- | --- | --- |
-//! | the ring of a count window, the first 120 places in the block of the word | `engine/window/count.rs` | the word's: it says which places count |
+//! | the ring of a count window, near the word if it has up to 120 places | `engine/window/count.rs` | the word's: it says which places count |
+//! | how many outcomes of each kind the ring holds, where rules ask for kinds | `engine/window/tally.rs` | the word's, as the ring is |
 //! | the cells of a time window | `engine/window/time.rs`, `tick_cells.rs` | tagged with generation and tick |
 //! | the config, on two sides | `engine/settings.rs` | the word says which side |
 //! | lease, begin of a wait, what came before | `engine/beside.rs`, cells of `tagged_cell.rs` | tagged with the generation |
@@ -112,13 +113,16 @@
 //! | step | file | ordering |
 //! | --- | --- | --- |
 //! | `settle_as` loads the word: the generation lasts | `breaker/settle.rs` | acquire |
-//! | `Engine::record_untimed`, `record_as_usual`: reads the thresholds of the word's config side | `engine/mod.rs`, `engine/settings.rs` | acquire; pairs with the release in `Settings::fill` |
-//! | *helps*: writes the pending outcome of whoever came before to its place, unless it is there | `engine/window/count.rs`, `write` | load acquire, a look at the word, CAS acquire and release; pairs with itself |
+//! | `Engine::record_untimed`, `record_full`: reads the thresholds of the word's config side | `engine/by_count.rs`, `engine/settings.rs` | acquire; pairs with the release in `Settings::fill` |
+//! | *helps*: writes the pending outcome of whoever came before to its place, unless it is there | `engine/window/count.rs`, `Place` | load acquire, a look at the word, CAS acquire and release; pairs with itself |
 //! | reads the outcome that falls out, at the cursor | `engine/window/count.rs`, `kind_at` | relaxed: the CAS of the word validates it |
 //! | computes the next word: cursor and bad count, pending is the failure, not clean | `engine/word.rs`, `push` | |
-//! | fewer bad outcomes than the floor: no rule can match | `engine/settings.rs`, `full_may_match` | |
+//! | fewer bad outcomes than the floor: no rule can match | `engine/settings.rs`, `ratio_is_near` | |
 //! | moves the word | `engine/word.rs`, `try_move` | acquire and release; relaxed if it fails |
-//! | if it fails: a short pause, then all of it again | `engine/mod.rs`, `record_untimed_anyhow` | |
+//! | if it fails: a short pause, then all of it again | `engine/by_count.rs`, `record_untimed_anyhow` | |
+//!
+//! With a rule on timeouts or slow calls besides, the number of bad outcomes says too little. Then whoever helps writes the pending outcome to the tally
+//! first, then to the ring (`enter_pending`), and the counts of the tally are held against a floor for each kind: no ring is counted.
 //!
 //! # One trip
 //!
@@ -126,8 +130,8 @@
 //!
 //! | step | file | ordering |
 //! | --- | --- | --- |
-//! | as a failing call, up to the floor: now a rule may match | `engine/mod.rs`, `record` | as above |
-//! | counts the ring, and asks the rules | `engine/mod.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
+//! | as a failing call, up to the floor: now a rule may match | `engine/by_count.rs`, `record_closely` | as above |
+//! | counts the ring, unless there is a tally, and asks the rules | `engine/by_count.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
 //! | `settle_by_state` evaluates the rules again; this time a match opens the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
 //! | how long: growth, jitter, what the upstream asked for | `contract/rules.rs`, `open_wait`; `engine/wait.rs` | |
 //! | writes the begin of the wait to the cell of the next generation | `engine/generations.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
@@ -181,7 +185,7 @@
 //! **A rule** (say, on a share of calls above a percentile):
 //! 1. `contract/config.rs`: the field, its legal range in `validate`. `breaker/builder.rs`: its setter.
 //! 2. `contract/state.rs`: the `Cause`, its label, its place in `ALL`. `contract/evidence.rs`: the `Threshold` that was met. `engine/word.rs`: its four bits in `code_of` and `cause_of`.
-//! 3. `contract/rules.rs`: `matching` (or beside it), `threshold`, `floor`, `slack`. `model/calls.rs`: `matching_rule`.
+//! 3. `contract/rules.rs`: `matching` (or beside it), `threshold`, `floor`, `slack`; `floors` in `engine/settings.rs`. `model/calls.rs`: `matching_rule`.
 //! 4. `engine/settings.rs`: room for it on a config side, in `pack`, `Terms::rules` and `Terms::config`; or, if few configs will set it, `Rare` in `engine/on_demand.rs`. If it needs a kind of outcome that is not told apart
 //!    today: `Kind` in `engine/window/count.rs`. It has three bits and all are taken. A fourth would fit in the ring, and not in the word's `pending`.
 //! 5. `adapters/serde/types.rs`, `odds/of_config.rs`; the gateway reads the core's config, by its names.
@@ -242,10 +246,12 @@
 //! | **help** | write another thread's pending outcome |
 //! | **lap**, **cursor** | how often the cursor has wrapped; where the next outcome goes |
 //! | **shape** | a count window's size, and how the word's bits are divided for it |
-//! | **near**, **far** | the ring's words in the block of the breaker's word; those beyond |
+//! | **near**, **far** | a ring with the breaker's word, in its block but for the last of 15 words; one in memory of its own, for a larger window |
+//! | **plain** | a window that is near, and judged by its number of bad outcomes |
+//! | **tally** | a count of each kind in a window, as of a cursor; *unknown* until somebody has counted the ring |
 //! | **clean** | the window is full of fast successes: one more changes nothing |
 //! | **timed** | a rule needs to know when calls started |
-//! | **floor** | the least number of bad outcomes with which a ratio can be reached in a full window |
+//! | **floor** | the least number of bad outcomes, or of those of a kind, with which a ratio can be reached in a full window |
 //! | **slack** | how many more bad outcomes it takes to reach a ratio in a time window |
 //! | **quiet** (below) | a time window in which no rule can match in this tick, as long as it has fewer bad outcomes |
 //! | **tick**, **bucket** | a bucket's length of time, numbered; what users see of it |

@@ -27,11 +27,11 @@ const FAILURES: Field = Field::lowest(14);
 const TIMEOUTS: Field = FAILURES.above(14);
 const SLOW: Field = TIMEOUTS.above(14);
 /// As of which cursor.
-const CURSOR: Field = SLOW.above(13);
+const CURSOR: Field = SLOW.above(12);
 /// Whether the window was not full then.
 const FILLING: Field = CURSOR.above(1);
 /// The lap and the generation, added up: a version.
-const TURN: Field = FILLING.above(8);
+const TURN: Field = FILLING.above(9);
 const COUNTS: u64 = FAILURES.mask() | TIMEOUTS.mask() | SLOW.mask();
 
 /// The topmost bit of a count, which no count reaches.
@@ -41,7 +41,7 @@ const TOPMOST: u64 = FAILURES.put(HALF) | TIMEOUTS.put(HALF) | SLOW.put(HALF);
 /// Of counts that nobody knows. So large that they stay so, whatever outcomes enter and leave until the lap is over.
 const UNKNOWN: u64 = HALF + HALF / 2;
 const _: () =
-    assert!(Window::MAX_COUNT as u64 <= HALF / 2 && Window::MAX_COUNT as u64 <= CURSOR.max());
+    assert!(Window::MAX_COUNT as u64 <= HALF / 2 && Window::MAX_COUNT as u64 - 1 <= CURSOR.max());
 
 /// A count of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
