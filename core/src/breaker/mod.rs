@@ -175,6 +175,18 @@ impl<C: Clock> Breaker<C> {
         self.clock.now().saturating_sub(self.start)
     }
 
+    /// The time for which the process ran by a reading of the clock: that, less the pauses of its own. For breakers whose calls are timed.
+    #[inline]
+    pub(crate) fn running(&self, now: impl FnOnce() -> u64) -> u64 {
+        match self.engine.on_demand.pulse() {
+            Some(pulse) => {
+                let seen = pulse.look();
+                pulse.running(seen, now())
+            }
+            None => now(),
+        }
+    }
+
     /// Tells the breaker that this process runs.
     ///
     /// A breaker that judges how long calls take (`slow`, `overdue`, `abandoned_after`) must not
@@ -465,19 +477,12 @@ impl<'a, C: Clock> Reading<'a, C> {
         pulse.is_some_and(|pulse| pulse.has_stood_still_since(started))
     }
 
-    /// The time for which the process ran by then: the clock's, less the pauses of its own. For
-    /// breakers whose calls are timed.
+    /// See [`Breaker::running`].
     pub(crate) fn running(&self) -> u64 {
         if let Some(running) = self.running.get() {
             return running;
         }
-        let running = match self.breaker.engine.on_demand.pulse() {
-            Some(pulse) => {
-                let seen = pulse.look();
-                pulse.running(seen, self.get())
-            }
-            None => self.get(),
-        };
+        let running = self.breaker.running(|| self.get());
         self.running.set(Some(running));
         running
     }

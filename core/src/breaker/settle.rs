@@ -90,13 +90,38 @@ impl<C: Clock> Breaker<C> {
     #[inline(never)]
     fn settle_otherwise(&self, token: Token, outcome: Outcome) -> Settled {
         let word = self.engine.word.load();
-        if let Some(kind) = Kind::of_untimed(outcome)
-            && word.records_untimed(token.stamp())
-            && word.is_by_time()
-        {
-            return self.settle_by_time(word, token, kind, outcome);
+        if let Some(kind) = Kind::of_untimed(outcome) {
+            if word.records_untimed(token.stamp()) && word.is_by_time() {
+                return self.settle_by_time(word, token, kind, outcome);
+            }
+            if word.records_timed(token.stamp())
+                && let Some(settled) = self.settle_timed(word, token, outcome)
+            {
+                return settled;
+            }
         }
         self.settle_by_state(token, Ok(Report::of(outcome)))
+    }
+
+    /// Settles a permit whose call is timed, and not followed while it is in flight. `None` in the rare cases: the word
+    /// has moved, or it is a timeout, which a pause of the process may have made.
+    #[inline]
+    fn settle_timed(&self, word: Word, token: Token, outcome: Outcome) -> Option<Settled> {
+        let terms = self.engine.terms(word);
+        if outcome == Outcome::Timeout || terms.thresholds().overdue().is_some() {
+            return None;
+        }
+        let now = Reading::new(self);
+        now.running();
+        let ended = EndedCall {
+            token,
+            outcome,
+            said: Report::of(outcome),
+            now: &now,
+        };
+        let slow = ended.is_slow(terms);
+        let kind = Kind::of(Sample { outcome, slow })?;
+        self.enter(word, (kind, 1), &ended)
     }
 
     #[inline(never)]

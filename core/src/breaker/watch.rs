@@ -57,6 +57,17 @@ impl Watch {
     #[cold]
     #[inline(never)]
     pub(crate) fn settled(&self, report: &Report, is_probe: bool) {
+        match &self.counters {
+            // Nobody listens: the last call of this function, which needs no stack of its own then.
+            Some(counters) if self.listeners.is_empty() => {
+                counters.count_ending(Ending::of(report.outcome), is_probe);
+            }
+            _ => self.count_and_tell(report, is_probe),
+        }
+    }
+
+    #[inline(never)]
+    fn count_and_tell(&self, report: &Report, is_probe: bool) {
         if let Some(counters) = &self.counters {
             counters.count_ending(Ending::of(report.outcome), is_probe);
         }

@@ -44,6 +44,12 @@ impl Beat {
         PAUSED.get(self.0)
     }
 
+    /// Whether the latest reading was in `tick`.
+    #[inline]
+    const fn is_of(self, tick: u64) -> bool {
+        TICK.get(self.0) == tick & TICK.max()
+    }
+
     /// The same with a reading in `tick`, if that changes anything.
     const fn at(self, tick: u64) -> Option<Self> {
         let tick = tick & TICK.max();
@@ -103,8 +109,19 @@ impl Pulse {
     /// see the beat of tick 100. A's exchange counts a pause of 799 ticks. B's fails; B sees A's beat, which has the pause. Both take 799 ms
     /// off their readings: 101 ms.
     #[inline]
-    pub(crate) fn running(&self, mut seen: Beat, now: u64) -> u64 {
-        while let Some(next) = seen.at(now / self.width) {
+    pub(crate) fn running(&self, seen: Beat, now: u64) -> u64 {
+        let tick = now / self.width;
+        if seen.is_of(tick) {
+            return self.less_pauses(seen, now);
+        }
+        self.running_on(seen, tick, now)
+    }
+
+    /// As [`running`](Self::running), at a reading of another tick than the beat that was seen.
+    #[cold]
+    #[inline(never)]
+    fn running_on(&self, mut seen: Beat, tick: u64, now: u64) -> u64 {
+        while let Some(next) = seen.at(tick) {
             let is_pause = next.paused() != seen.paused();
             if is_pause {
                 self.tell_pause(seen, next, now);
@@ -134,6 +151,7 @@ impl Pulse {
             .fetch_update(Relaxed, Relaxed, |last| (last < began).then_some(began));
     }
 
+    #[inline]
     fn less_pauses(&self, beat: Beat, now: u64) -> u64 {
         now.saturating_sub(beat.paused().saturating_mul(self.width))
     }
@@ -144,6 +162,7 @@ impl Pulse {
     }
 
     /// Whether the process has stood still since a moment of running time.
+    #[inline]
     pub(crate) fn has_stood_still_since(&self, started: u64) -> bool {
         // Relaxed: the caller has read the beat before, with acquire, and with it what was told of its pauses.
         started < self.stood_still.load(Relaxed)

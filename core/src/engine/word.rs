@@ -293,6 +293,12 @@ impl Word {
         self.0 & (MODE.mask() | GENERATION.mask() | TIMED.mask()) == stamp.0
     }
 
+    /// The same where a rule asks, of a call that is not followed.
+    #[inline]
+    pub(crate) const fn records_timed(self, stamp: Stamp) -> bool {
+        self.0 & (MODE.mask() | GENERATION.mask() | TIMED.mask()) == stamp.0 | TIMED.mask()
+    }
+
     /// Closed and observe-only: whether a rule needs the start time of calls.
     #[inline]
     pub(crate) const fn is_timed(self) -> bool {
