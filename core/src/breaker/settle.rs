@@ -105,7 +105,7 @@ impl<C: Clock> Breaker<C> {
 
     /// Settles a permit whose call is timed, and not followed while it is in flight. `None` in the rare cases: the word
     /// has moved, or it is a timeout, which a pause of the process may have made.
-    #[inline]
+    #[inline(never)]
     fn settle_timed(&self, word: Word, token: Token, outcome: Outcome) -> Option<Settled> {
         let terms = self.engine.terms(word);
         if outcome == Outcome::Timeout || terms.thresholds().overdue().is_some() {
