@@ -70,6 +70,14 @@ models! {
         .thread([Op::Evidence])
         .after([Op::Advance(WAIT), Op::Allow(2), failure(2), Op::Evidence]);
 
+    /// The generations that a reader looks back to may be two further on by then.
+    it_is_told_while_generations_pass: Reach::both(2).with_loads(1) => Scenario::new(probes(1, 1))
+        .before(probing([1]))
+        .explained()
+        .sees("|| FailureRatio 1f 0t 0~ of 1")
+        .thread([failure(1), Op::Advance(WAIT), Op::Allow(2)])
+        .thread([Op::Evidence]);
+
     /// An order in an outage leaves what opened the breaker as it was.
     an_order_is_told_beside_it: Reach::both(2) => Scenario::new(probes(1, 1))
         .before(probing([1]))

@@ -54,6 +54,7 @@ pub(crate) fn of_error_in<W: MayReject, E: Any>(error: &E) -> Outcome {
     }
 }
 
+#[inline(never)]
 pub(crate) fn is_rejection<E: Any>(error: &E) -> bool {
     let error: &dyn Any = error;
     if error.is::<Rejected>() {
@@ -85,7 +86,9 @@ fn has_rejection(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Leaves to all who judge how to look for a rejection in a `T`.
-#[inline]
+// Cold: a poll that has this in it is too large to be inlined itself.
+#[cold]
+#[inline(never)]
 pub(crate) fn remember<T: MayReject>() {
     seen::add(seen::Look::of::<T>());
 }
@@ -123,7 +126,6 @@ mod seen {
     /// of error that has held a rejection, so it is short, and it only grows.
     static FIRST: OnceBox<Link> = OnceBox::new();
 
-    #[inline]
     pub(super) fn add(look: Look) {
         let mut link = &FIRST;
         loop {

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use core::fmt;
+use core::mem;
 use core::time::Duration;
 
 use crate::breaker::Breaker;
@@ -91,17 +92,25 @@ impl<H: Holder> Unsettled<H> {
     // permit and the report are put together in memory first, which doubles a healthy call's
     // instructions.
     #[inline(always)]
-    pub(crate) fn settle(mut self, report: &Report) -> Settled {
-        match self.holder.take() {
-            Some(holder) => holder.settle(self.token, report),
-            None => unreachable!("only settling takes the holder, and it takes the permit too"),
-        }
+    pub(crate) fn settle(self, report: &Report) -> Settled {
+        let (holder, token) = self.take();
+        holder.settle(token, report)
     }
 
     #[inline]
-    pub(crate) fn settle_apart(mut self, report: &Report) -> Settled {
-        match self.holder.take() {
-            Some(holder) => holder.settle_apart(self.token, report),
+    pub(crate) fn settle_apart(self, report: &Report) -> Settled {
+        let (holder, token) = self.take();
+        holder.settle_apart(token, report)
+    }
+
+    /// Takes it apart, without the drop of what is left, which is nothing.
+    #[inline(always)]
+    fn take(mut self) -> (H, H::Token) {
+        let holder = self.holder.take();
+        let token = self.token;
+        mem::forget(self);
+        match holder {
+            Some(holder) => (holder, token),
             None => unreachable!("only settling takes the holder, and it takes the permit too"),
         }
     }

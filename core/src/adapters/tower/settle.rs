@@ -32,7 +32,8 @@ where
 {
     type Response = T;
 
-    #[inline]
+    // As the poll that it is part of.
+    #[inline(always)]
     fn settle(&self, result: Result<T, E>, permit: P) -> Result<T, E> {
         permit.done(self.0.classify(result.as_ref()));
         result
