@@ -37,8 +37,8 @@ mod calls {
 
     #[library_benchmark(setup = stage)]
     #[bench::healthy(args = (HEALTHY), config = at_most(22))]
-    #[bench::healthy_closure(args = (HEALTHY.style(Style::Closure)), config = at_most(25))]
-    #[bench::healthy_owned(args = (HEALTHY.style(Style::Owned)), config = at_most(51))]
+    #[bench::healthy_closure(args = (HEALTHY.style(Style::Closure)), config = at_most(24))]
+    #[bench::healthy_owned(args = (HEALTHY.style(Style::Owned)), config = at_most(32))]
     #[bench::healthy_listener(args = (HEALTHY.listener()), config = at_most(22))]
     #[bench::healthy_counted(args = (HEALTHY.counted()), config = at_most(93))]
     #[bench::state(args = (HEALTHY.style(Style::Look)), config = at_most(8))]
@@ -51,12 +51,12 @@ mod calls {
     #[bench::healthy_slow_rule(args = (HEALTHY.slow_rule()), config = at_most(673))]
     #[bench::healthy_time_window(args = (HEALTHY.time_window()), config = at_most(360))]
     #[bench::failing_20_time_window(args = (failing(20).time_window()), config = at_most(393))]
-    #[bench::healthy_layer(args = (HEALTHY.style(Style::Layer)), config = at_most(152))]
-    #[bench::healthy_borrowing_layer(args = (HEALTHY.style(Style::BorrowingLayer)), config = at_most(135))]
+    #[bench::healthy_layer(args = (HEALTHY.style(Style::Layer)), config = at_most(88))]
+    #[bench::healthy_borrowing_layer(args = (HEALTHY.style(Style::BorrowingLayer)), config = at_most(66))]
     #[bench::failing_50(args = (failing(50)), config = at_most(135))]
     #[bench::rejecting(args = (REJECTING), config = at_most(205))]
     #[bench::half_open_storm(args = (Workload::new(Load::HalfOpenStorm)), config = at_most(278))]
-    #[bench::flapping(args = (Workload::new(Load::Flapping).window(10)), config = at_most(719))]
+    #[bench::flapping(args = (Workload::new(Load::Flapping).window(10)), config = at_most(755))]
     fn thousand_calls(stage: Box<dyn Stage>) -> (u64, Box<dyn Stage>) {
         (black_box(stage.work(0, 1, CALLS)), stage)
     }
