@@ -6,12 +6,13 @@ import { keep, make, mark, noteEmpty, write } from "./dom.js";
 import { noteSuspensions, verdict } from "./health.js";
 import * as operate from "./operate.js";
 import * as queue from "./queue.js";
+import * as spent from "./spent.js";
 import { plain } from "./text.js";
 import * as timeline from "./timeline.js";
 
 const at = Object.fromEntries(
   ["connection", "short", "verdict", "trouble", "restart", "facts", "breakers", "routes", "timeline", "announcer", "login", "older",
-    "older-result"]
+    "older-result", "spent"]
     .map((id) => [id, document.getElementById(id)]));
 
 const FIRST_RETRY = 500;
@@ -38,6 +39,7 @@ function showState(state) {
   operate.show(state);
   queue.show(at.routes, state);
   noteEmpty("routes", state.routes.length === 0);
+  spent.show(at.spent, state);
   const fresh = timeline.add(state.transitions);
   announce(isFirst ? [] : fresh);
   showFacts(state);

@@ -14,6 +14,7 @@ use crate::clock::unix_millis;
 use crate::config::{Config, File, Problem, RequestLog, needing_restart};
 use crate::events::Events;
 use crate::hop::Hop;
+use crate::ledger::Ledger;
 use crate::limits::Places;
 use crate::metrics;
 use crate::providers::{Fleet, Next};
@@ -57,6 +58,9 @@ impl Gateway {
         let events = Arc::new(Events::default());
         let (store, saved) = open_store(&file, path.as_deref());
         events.preload(saved.transitions);
+        let ledger = Arc::new(Ledger::resume(&saved.spending));
+        let kept = Arc::clone(&ledger);
+        store.keep_spending(move || kept.spending());
         let log = log_place(&file, path.as_deref())?;
         let next = Fleet::prepare(file, None, saved.snapshots, &events, &store, &made)?;
         let fleet = next.put_in_force();
@@ -65,7 +69,7 @@ impl Gateway {
         let gateway = Arc::new(Self {
             hop: Hop::default(),
             places,
-            requests: Requests::new(Log::new(log)),
+            requests: Requests::new(Log::new(log), ledger),
             events,
             store,
             path,

@@ -13,6 +13,7 @@ pub mod dialect;
 pub mod events;
 pub mod gateway;
 mod hop;
+mod ledger;
 pub mod limits;
 pub mod metrics;
 mod path;

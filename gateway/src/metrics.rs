@@ -11,6 +11,7 @@ use metrics::{
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::auth::Door;
+use crate::dialect::Usage;
 use crate::providers::Fleet;
 
 /// What a request came to.
@@ -88,6 +89,20 @@ pub(crate) fn request(request: &Request<'_>) {
     let labels = [endpoint, model, target, ("status", &request.status)];
     let count = COUNTS.of(&labels, |labels| counter!("gateway_requests_total", labels));
     count.increment(1);
+}
+
+/// Counts the tokens of an answer.
+pub(crate) fn tokens(key: &str, route: &str, target: &str, used: Usage) {
+    let key = if key.is_empty() { NONE } else { key };
+    for (kind, tokens) in [("in", used.input), ("out", used.output)] {
+        if let Some(tokens) = tokens {
+            counter!(
+                "gateway_tokens_total",
+                "key" => key.to_owned(), "model" => route.to_owned(), "target" => target.to_owned(), "kind" => kind
+            )
+            .increment(tokens);
+        }
+    }
 }
 
 /// Counts a request to a target that has ended.
@@ -177,6 +192,10 @@ fn describe() {
     describe_counter!(
         "gateway_requests_total",
         "Requests that have ended, by the status that the client got."
+    );
+    describe_counter!(
+        "gateway_tokens_total",
+        "Tokens of answers, as far as they told them."
     );
     describe_counter!(
         "gateway_attempts_total",

@@ -9,6 +9,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::clock::unix_time;
 use crate::dialect::ApiError;
 use crate::gateway::Gateway;
 use crate::store::{Store, StoreError};
@@ -53,6 +54,41 @@ pub(super) async fn probes(
     let page = legal(page)?;
     let rows = ask(&gateway, move |store| store.probes(page.limit)).await?;
     Ok(Json(json!({ "probes": rows })))
+}
+
+/// How many days back to look.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Days {
+    #[serde(default = "Days::usual")]
+    days: u64,
+}
+
+impl Days {
+    const MOST: u64 = 400;
+
+    fn usual() -> u64 {
+        30
+    }
+}
+
+/// `GET /admin/spent`.
+pub(super) async fn spent(
+    State(gateway): State<Arc<Gateway>>,
+    days: Result<Query<Days>, QueryRejection>,
+) -> Result<Json<Value>, ApiError> {
+    let legal = days
+        .ok()
+        .filter(|days| (1..=Days::MOST).contains(&days.days));
+    let Some(Query(Days { days })) = legal else {
+        let message = "days is a number from 1 to 400";
+        let refusal = ApiError::invalid(StatusCode::BAD_REQUEST, "bad_query", message);
+        return Err(refusal.param("days"));
+    };
+    let today = unix_time().as_secs() / (24 * 3600);
+    let since = today.saturating_sub(days - 1);
+    let rows = ask(&gateway, move |store| store.spent_since(since)).await?;
+    Ok(Json(json!({ "spent": rows })))
 }
 
 fn legal(page: Asked) -> Result<Page, ApiError> {

@@ -58,6 +58,14 @@
 //!     "id": 1, "breaker": "deepseek", "generation": 3, "from": "closed", "to": "open",
 //!     "cause": "failure ratio reached", "reason": null, "threshold": "a share of 0.5", "label": "status 503", "at_ms": 1790000011000,
 //!     "counts": {"samples": 10, "failures": 5, "timeouts": 0, "slow": 0}
+//!   }],
+//!   "keys": [{                          // the client keys, and what was spent with each
+//!     "name": "team-a", "requests_this_minute": 7, "tokens_this_minute": 900, "tokens_today": 120000,
+//!     "requests_per_minute": 60, "tokens_per_minute": null, "tokens_per_day": 1000000   // its limits
+//!   }],
+//!   "spent": [{                         // today, by key ("" if none is asked for), route and target
+//!     "day": "2026-12-01", "key": "team-a", "route": "chat", "target": "deepseek/deepseek-chat",
+//!     "requests": 48, "untold": 2, "tokens_in": 90000, "tokens_out": 30000   // untold: answers that did not tell their tokens
 //!   }]
 //! }
 //! ```
@@ -72,6 +80,8 @@
 //! What the database has, newest first: `{"transitions": […]}` with entries as above, and `{"probes": [{"breaker": "deepseek",
 //! "at_ms": 1790000011000, "took_ms": 12, "error": null, "counted": true}]}`. `?limit=` is 1 to 500, 100 by default; `?before=`
 //! is the id of a transition, for those before it. 404 when no database is configured, 503 when it does not work.
+//!
+//! `GET /admin/spent?days=30` has what was spent on each of the last days, 1 to 400, as `{"spent": […]}` with entries as above.
 //!
 //! # Actions
 //!
@@ -114,6 +124,7 @@ pub(crate) fn router(gateway: Arc<Gateway>) -> Router {
         .route("/admin/events", get(live::answer))
         .route("/admin/transitions", get(history::transitions))
         .route("/admin/probes", get(history::probes))
+        .route("/admin/spent", get(history::spent))
         .route("/admin/breakers/{name}/probe", post(actions::probe))
         .route("/admin/breakers/{name}/{action}", post(actions::operate))
         .route("/admin/routes/{model}/move", post(actions::move_entry))

@@ -11,9 +11,10 @@ use super::window::Content;
 use crate::clock::unix_millis;
 use crate::events::{Counts, Transition};
 use crate::gateway::Gateway;
+use crate::ledger::Standing;
 use crate::providers::{Fleet, Route, Target, Upstream};
 use crate::requests::{Failure, Recent, RouteRecent, Traffic};
-use crate::store;
+use crate::store::{self, Spent};
 
 /// `GET /admin/state`.
 pub(super) async fn answer(
@@ -36,6 +37,8 @@ pub struct State {
     breakers: Vec<BreakerState>,
     routes: Vec<RouteState>,
     transitions: Vec<Arc<Transition>>,
+    keys: Vec<Standing>,
+    spent: Vec<Spent>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -158,6 +161,14 @@ pub fn state(gateway: &Gateway) -> State {
         breakers,
         routes,
         transitions,
+        keys: fleet
+            .config
+            .server
+            .client_keys
+            .iter()
+            .map(|key| gateway.requests.ledger.standing(&key.name, &key.limits))
+            .collect(),
+        spent: gateway.requests.ledger.today(),
     }
 }
 

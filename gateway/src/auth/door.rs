@@ -23,7 +23,7 @@ pub enum Door {
     Operators,
 }
 
-/// The name of the client key that a request showed: that of its variable or its file, never the key.
+/// The name of the client key that a request showed, never the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyName(pub Arc<str>);
 

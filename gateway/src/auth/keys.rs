@@ -33,15 +33,21 @@ impl Keys {
                 .map_err(|why| ("server.admin_token".to_owned(), why))?,
             None => made.clone(),
         };
-        let clients = server.client_keys.iter().enumerate();
-        let clients = clients.map(|(index, source)| match source.read() {
-            Ok(key) => Ok((Arc::from(source.name()), key)),
-            Err(why) => Err((format!("server.client_keys[{index}]"), why)),
-        });
+        let mut clients: Vec<(Arc<str>, SecretString)> = Vec::new();
+        for (index, named) in server.client_keys.iter().enumerate() {
+            let field = || format!("server.client_keys[{index}]");
+            let key = named.source.read().map_err(|why| (field(), why))?;
+            // Nobody could tell whose requests are whose.
+            let given = key.expose_secret().as_bytes();
+            if let Some((other, _)) = clients.iter().find(|(_, other)| same(given, other)) {
+                return Err((field(), format!("is the same key as {other:?}")));
+            }
+            clients.push((Arc::from(named.name.as_str()), key));
+        }
         Ok(Self {
             operators,
             configured: server.admin_token.is_some(),
-            clients: clients.collect::<Result<_, _>>()?,
+            clients,
         })
     }
 

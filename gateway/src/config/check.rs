@@ -127,6 +127,17 @@ fn doors(server: &Server) -> Result<(), Fault> {
         let message = "says that nobody needs a key, and client_keys that everyone does: take one of them out";
         return fault("server", "allow_without_key", message);
     }
+    let mut names = HashSet::new();
+    for (index, key) in server.client_keys.iter().enumerate() {
+        let field = format!("client_keys[{index}]");
+        if key.name.is_empty() {
+            return fault("server", &field, "must have a name that is not empty");
+        }
+        if !names.insert(key.name.as_str()) {
+            let message = format!("there are two client keys {:?}", key.name);
+            return fault("server", &field, message);
+        }
+    }
     let each =
         |field: &'static str, texts: &[String], legal: fn(&str) -> bool, message: &str| match texts
             .iter()

@@ -94,6 +94,10 @@ fn in_plain_words(message: &str) -> String {
         ("expected usize", "expected a whole number from 0 on"),
         ("expected u64", "expected a whole number from 0 on"),
         ("expected u32", "expected a whole number from 0 on"),
+        (
+            "expected a nonzero u64",
+            "expected a whole number from 1 on",
+        ),
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),
         (

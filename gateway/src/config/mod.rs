@@ -4,6 +4,7 @@
 //! [`watch`] notices that the file has changed. What is legal is said at each field.
 
 mod check;
+mod client_key;
 pub mod edit;
 mod file;
 mod log;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+pub use client_key::{ClientKey, KeyLimits};
 pub use file::{File, Problem, Version};
 pub use log::{Log, RequestLog};
 pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope, When};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use super::{KeySource, Span};
+use super::{ClientKey, KeySource, Span};
 
 /// Where the gateway listens, and how much one client may take of it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// The token for `/admin` and the dashboard. Without it one is made at each start, and only this machine may use it.
     pub admin_token: Option<KeySource>,
-    /// The keys of which clients must present one as `Authorization: Bearer`. Without any only this machine is answered.
-    pub client_keys: Vec<KeySource>,
+    /// The keys of which clients must present one. Without any only this machine is answered.
+    pub client_keys: Vec<ClientKey>,
     /// Whether everyone who reaches the gateway may use its models, without a key and from anywhere.
     pub allow_without_key: bool,
     /// The names, besides addresses and `localhost`, by which browsers and clients without a key may reach the gateway.

@@ -112,6 +112,13 @@ async fn take_in(
     } else {
         None
     };
+    // Last, so that what was refused for anything else is not counted.
+    let mut named = server.client_keys.iter();
+    let known = head.extensions.get::<KeyName>();
+    let known = known.and_then(|name| named.find(|key| *key.name == *name.0));
+    if let Some(key) = known {
+        gateway.requests.ledger.enter(&key.name, &key.limits)?;
+    }
     Ok(Asked {
         conversation: conversation(route, &head.headers),
         route: Arc::clone(route),

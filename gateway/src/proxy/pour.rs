@@ -159,7 +159,7 @@ async fn pass_on(
     let mut finished = false;
     loop {
         while let Some(mut event) = stream.events.pop_front() {
-            record.tokens(|| usage(endpoint, &event));
+            record.tokens(usage(endpoint, &event));
             match read(endpoint, &event) {
                 Said::Nothing => event = endpoint.dialect().comments(&event),
                 Said::Head => {}
@@ -181,7 +181,7 @@ async fn pass_on(
                 pushed.map_err(|_| too_long())?;
             }
             None if finished || ends(endpoint, stream.splitter.rest()) => {
-                record.tokens(|| usage(endpoint, stream.splitter.rest()));
+                record.tokens(usage(endpoint, stream.splitter.rest()));
                 succeed(record);
                 let rest = Bytes::copy_from_slice(stream.splitter.rest());
                 if !rest.is_empty() {

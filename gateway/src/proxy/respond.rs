@@ -57,7 +57,7 @@ pub(super) fn respond(
                     record.attempted(Ended::well(status));
                     call.settle(Outcome::Success);
                     record.head(status);
-                    record.tokens(|| endpoint.usage(&body));
+                    record.tokens(endpoint.usage(&body));
                     record.end(End::Complete);
                     whole(status, headers, body)
                 }

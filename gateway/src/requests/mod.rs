@@ -10,6 +10,7 @@ mod traffic;
 
 use std::sync::Arc;
 
+use crate::ledger::Ledger;
 pub(crate) use log::{Log, check};
 pub(crate) use record::{End, Ended, Record};
 pub(crate) use traffic::{Failure, Recent, RouteRecent, Traffic};
@@ -21,13 +22,16 @@ pub(crate) struct Requests {
     pub(crate) log: Log,
     /// What they came to in the last minute.
     pub(crate) traffic: Traffic,
+    /// Who used what.
+    pub(crate) ledger: Arc<Ledger>,
 }
 
 impl Requests {
-    pub(crate) fn new(log: Log) -> Arc<Self> {
+    pub(crate) fn new(log: Log, ledger: Arc<Ledger>) -> Arc<Self> {
         Arc::new(Self {
             log,
             traffic: Traffic::default(),
+            ledger,
         })
     }
 }

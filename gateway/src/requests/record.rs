@@ -227,11 +227,9 @@ impl Record {
         self.line.error = Some(code.chars().take(LONGEST).collect());
     }
 
-    /// What a part of the answer says of its tokens; it is looked at only if anybody wants to know.
-    pub(crate) fn tokens(&mut self, look: impl FnOnce() -> Option<Usage>) {
-        if self.kept.log.is_on()
-            && let Some(usage) = look()
-        {
+    /// What a part of the answer says of its tokens.
+    pub(crate) fn tokens(&mut self, told: Option<Usage>) {
+        if let Some(usage) = told {
             self.used = self.used.then(usage);
         }
     }
@@ -282,6 +280,11 @@ impl Drop for Record {
             first_byte: self.first_byte,
             took,
         });
+        if let (Some(route), Some(target)) = (&line.route, &line.target) {
+            let key = line.key.as_deref().unwrap_or_default();
+            metrics::tokens(key, route, target, self.used);
+            self.kept.ledger.spend(key, route, target, self.used);
+        }
         let came_to = match (line.end, line.status) {
             (End::Broken, _) | (End::Complete, Some(429 | 500..)) => CameTo::Failure,
             (End::Complete, Some(..400)) => CameTo::Answer,

@@ -52,6 +52,7 @@ const FILES: &[(&str, &str, &str)] = &[
         SCRIPT,
         include_str!("../../assets/operate.js"),
     ),
+    ("spent.js", SCRIPT, include_str!("../../assets/spent.js")),
     ("queue.js", SCRIPT, include_str!("../../assets/queue.js")),
     (
         "timeline.js",

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 
 use super::inbox::Inbox;
 use super::writer::Writer;
-use super::{Fault, Options, ProbeResult, Recorder, Saved, Status, StoreError};
-use super::{open, rows};
+use super::{Fault, Options, ProbeResult, Recorder, Saved, Spending, Spent, Status, StoreError};
+use super::{open, rows, spending};
 use crate::events::Transition;
 
 /// How long an answer from the database may take.
@@ -72,6 +72,22 @@ impl Store {
     /// Keeps a probe's result. Never blocks.
     pub fn probe(&self, result: ProbeResult) {
         self.inbox.probe(result);
+    }
+
+    /// Keeps what was spent, which is read here as often as totals are.
+    pub fn keep_spending(&self, spender: impl Fn() -> Spending + Send + Sync + 'static) {
+        self.inbox.spends(Arc::new(spender));
+    }
+
+    /// What was spent since a day, the newest day first.
+    ///
+    /// Blocks until the writing thread answers; not for an async thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`transitions`](Self::transitions).
+    pub fn spent_since(&self, day: u64) -> Result<Vec<Spent>, StoreError> {
+        self.ask(move |connection| spending::since(connection, day))
     }
 
     /// How the store is.

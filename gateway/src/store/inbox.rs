@@ -8,11 +8,14 @@ use std::time::Instant;
 use rusqlite::Connection;
 
 use super::followed::Followed;
-use super::{ProbeResult, Status, StoreError, Totals};
+use super::{ProbeResult, Spending, Status, StoreError, Totals};
 use crate::events::Transition;
 
 /// Something to ask the database, and where the answer goes.
 pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
+
+/// Where what was spent is read.
+pub(super) type Spender = Arc<dyn Fn() -> Spending + Send + Sync>;
 
 /// So many questions may wait for an answer.
 const MAX_QUESTIONS: usize = 64;
@@ -37,6 +40,7 @@ pub(super) struct Work {
     pub(super) batch: Batch,
     pub(super) questions: Vec<Question>,
     pub(super) followed: Vec<Arc<Followed>>,
+    pub(super) spender: Option<Spender>,
     /// This is the last of it.
     pub(super) closing: bool,
 }
@@ -54,6 +58,7 @@ struct Queue {
     batch: Batch,
     questions: Vec<Question>,
     followed: Vec<Arc<Followed>>,
+    spender: Option<Spender>,
     /// What the calls of breakers came to that are not followed.
     earlier: BTreeMap<String, Totals>,
     closing: bool,
@@ -181,8 +186,14 @@ impl Inbox {
             } else {
                 queue.followed.clone()
             },
+            spender: queue.spender.clone(),
             closing,
         }
+    }
+
+    /// Reads here from now on what was spent.
+    pub(super) fn spends(&self, spender: Spender) {
+        self.lock().spender = Some(spender);
     }
 
     /// Puts back what could not be written, in front of what has come since.

@@ -10,6 +10,8 @@
 //! what was not committed yet: transitions and probe results of the last moment,
 //! and up to [`Options::save_every`] of windows and totals.
 //!
+//! What was spent is read and written as totals are.
+//!
 //! **What overload can lose.** Of transitions and probe results the oldest go when
 //! more than [`Options::queue`] wait; [`Status`] counts them. Snapshots and totals
 //! are not queued but read from the breaker when they are written, so the latest
@@ -27,10 +29,12 @@ mod database;
 mod error;
 mod followed;
 mod inbox;
+mod numbers;
 mod open;
 mod options;
 mod recorder;
 mod rows;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -40,4 +44,4 @@ pub use database::Store;
 pub use error::{Fault, StoreError};
 pub use options::Options;
 pub use recorder::{Recorder, Sink};
-pub use values::{ProbeResult, Saved, Status, Totals};
+pub use values::{Minute, ProbeResult, Saved, Spending, Spent, Status, Totals};

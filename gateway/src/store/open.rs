@@ -10,7 +10,7 @@ use super::error::{Fault, StoreError};
 /// Marks the file as this program's: "cuto".
 const APPLICATION: i64 = 0x6375_746f;
 /// The version of the tables; stored in the file.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const TABLES: &str = "
     CREATE TABLE snapshots (
@@ -57,13 +57,47 @@ const TABLES: &str = "
         retries INTEGER NOT NULL,
         answered INTEGER NOT NULL DEFAULT 0
     ) STRICT;
+    CREATE TABLE spent (
+        day INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        route TEXT NOT NULL,
+        target TEXT NOT NULL,
+        requests INTEGER NOT NULL,
+        untold INTEGER NOT NULL,
+        tokens_in INTEGER NOT NULL,
+        tokens_out INTEGER NOT NULL,
+        PRIMARY KEY (day, key, route, target)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE minutes (
+        key TEXT PRIMARY KEY,
+        minute INTEGER NOT NULL,
+        requests INTEGER NOT NULL,
+        tokens INTEGER NOT NULL
+    ) STRICT;
 ";
 
 /// What each version has more than the one before it, from version 2 on.
-const SINCE: [&str; 2] = [
+const SINCE: [&str; 3] = [
     "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE transitions ADD COLUMN threshold TEXT;
      ALTER TABLE transitions ADD COLUMN label TEXT;",
+    "CREATE TABLE spent (
+        day INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        route TEXT NOT NULL,
+        target TEXT NOT NULL,
+        requests INTEGER NOT NULL,
+        untold INTEGER NOT NULL,
+        tokens_in INTEGER NOT NULL,
+        tokens_out INTEGER NOT NULL,
+        PRIMARY KEY (day, key, route, target)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE minutes (
+        key TEXT PRIMARY KEY,
+        minute INTEGER NOT NULL,
+        requests INTEGER NOT NULL,
+        tokens INTEGER NOT NULL
+    ) STRICT;",
 ];
 
 /// Opens the file, or makes it, and takes it for this process alone.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use cutout::Snapshot;
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 use super::inbox::Batch;
-use super::{Options, ProbeResult, Saved, Totals};
+use super::numbers::{signed, unsigned};
+use super::spending;
+use super::{Options, ProbeResult, Saved, Spending, Totals};
 use crate::clock::unix_millis;
 use crate::events::{Counts, Transition};
 
@@ -51,6 +53,7 @@ pub(super) fn load(connection: &Connection) -> rusqlite::Result<Saved> {
         };
         saved.totals.insert(row.get(0)?, totals);
     }
+    saved.spending = spending::load(connection)?;
     saved.transitions = transitions(connection, RECENT, None)?;
     saved.transitions.reverse();
     Ok(saved)
@@ -75,7 +78,9 @@ pub(super) fn write(
     transaction: &Transaction<'_>,
     batch: &Batch,
     changes: &[Change],
+    spent: &Spending,
 ) -> rusqlite::Result<()> {
+    spending::write(transaction, spent)?;
     let mut insert = transaction.prepare_cached(
         "INSERT OR REPLACE INTO transitions (id, breaker, at_ms, generation, from_state, to_state,
              cause, reason, threshold, label, samples, failures, timeouts, slow)
@@ -169,6 +174,7 @@ pub(super) fn trim(transaction: &Transaction<'_>, options: &Options) -> rusqlite
         );
         transaction.prepare_cached(&too_old)?.execute([oldest])?;
     }
+    spending::trim(transaction, options.max_rows)?;
     for table in ["snapshots", "totals"] {
         let sql = format!(
             "DELETE FROM {table} WHERE rowid IN
@@ -229,15 +235,6 @@ pub(super) fn probes(connection: &Connection, limit: u32) -> rusqlite::Result<Ve
         })
     })?;
     rows.collect()
-}
-
-/// SQLite's integers are signed; nothing here counts above them.
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, i64>(column)?.try_into().unwrap_or(0))
 }
 
 fn cut(text: &str) -> &str {

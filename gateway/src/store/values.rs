@@ -7,6 +7,7 @@ use cutout::Snapshot;
 use serde::{Serialize, Serializer};
 
 use super::StoreError;
+use crate::clock::rfc3339;
 use crate::events::Transition;
 
 /// What a check came to.
@@ -45,9 +46,55 @@ pub struct Totals {
     pub retries: u64,
 }
 
+/// What was spent with one key on one day, for one route, at one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Spent {
+    /// The day, counted from the Unix epoch in UTC.
+    #[serde(serialize_with = "as_date")]
+    pub day: u64,
+    /// The name of the client's key; empty if none is asked for.
+    pub key: String,
+    /// The route.
+    pub route: String,
+    /// The provider and the model there.
+    pub target: String,
+    /// Requests that the target answered.
+    pub requests: u64,
+    /// Those of them whose answers did not tell their tokens.
+    pub untold: u64,
+    /// Tokens of questions.
+    pub tokens_in: u64,
+    /// Tokens of answers.
+    pub tokens_out: u64,
+}
+
+/// What was spent with one key in its last minute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Minute {
+    /// The name of the key.
+    pub key: String,
+    /// The minute, counted from the Unix epoch.
+    pub minute: u64,
+    /// Requests that were let in.
+    pub requests: u64,
+    /// Tokens, in and out.
+    pub tokens: u64,
+}
+
+/// What was spent lately.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// By day, key, route and target.
+    pub spent: Vec<Spent>,
+    /// By key.
+    pub minutes: Vec<Minute>,
+}
+
 /// What the database held when it was opened.
 #[derive(Debug, Default)]
 pub struct Saved {
+    /// What was spent on the last day that it knows, and in the last minutes.
+    pub spending: Spending,
     /// The last snapshot of each breaker, for [`Builder::restore`](cutout::Builder::restore).
     pub snapshots: BTreeMap<String, Snapshot>,
     /// What the calls of each breaker came to.
@@ -82,3 +129,10 @@ fn as_text<S: Serializer>(problem: &Option<StoreError>, serializer: S) -> Result
         .map(StoreError::to_string)
         .serialize(serializer)
 }
+
+fn as_date<S: Serializer>(day: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    let date = rfc3339(day.saturating_mul(DAY_MS));
+    serializer.serialize_str(date.split('T').next().unwrap_or_default())
+}
+
+const DAY_MS: u64 = 24 * 3600 * 1000;

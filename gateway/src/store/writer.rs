@@ -1,6 +1,6 @@
 //! The one thread that writes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::followed::{Followed, Health};
 use super::inbox::{Batch, Inbox, Work};
 use super::rows::{self, Change};
-use super::{Options, StoreError};
+use super::{Options, Spending, StoreError};
 
 /// After the first failure; it doubles with each further one.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -24,6 +24,7 @@ pub(super) struct Writer {
     options: Options,
     /// What was written last, to leave alone what has not changed.
     written: HashMap<Arc<str>, Health>,
+    spent: Spending,
     /// Rows added since the bounds were last seen to.
     untrimmed: usize,
 }
@@ -35,6 +36,7 @@ impl Writer {
             inbox,
             options,
             written: HashMap::new(),
+            spent: Spending::default(),
             // What an earlier run with wider bounds left is cut at once.
             untrimmed: TRIM_AFTER,
         }
@@ -49,6 +51,7 @@ impl Writer {
                 batch,
                 questions,
                 followed,
+                spender,
                 closing,
             } = if failing {
                 self.inbox.take_patiently(Instant::now() + retry)
@@ -59,7 +62,8 @@ impl Writer {
             if all {
                 next_save = Instant::now() + self.options.save_every;
             }
-            match self.write(batch, &followed, all) {
+            let spending = spender.filter(|_| all).map(|spender| spender());
+            match self.write(batch, &followed, spending.unwrap_or_default(), all) {
                 Ok(()) => {
                     failing = false;
                     retry = FIRST_RETRY;
@@ -86,17 +90,23 @@ impl Writer {
         &mut self,
         batch: Batch,
         followed: &[Arc<Followed>],
+        spending: Spending,
         all: bool,
     ) -> Result<(), StoreError> {
         let fresh = Self::fresh(&batch, followed, all);
         let changes = self.changes(&fresh);
-        if batch.is_empty() && changes.is_empty() {
+        let spent = self.spent_since(&spending);
+        let nothing_spent = spent.spent.is_empty() && spent.minutes.is_empty();
+        if batch.is_empty() && changes.is_empty() && nothing_spent {
             return Ok(());
         }
-        match self.commit(&batch, &changes) {
+        match self.commit(&batch, &changes, &spent) {
             Ok(()) => {
                 self.inbox.committed(batch.transitions.len());
                 self.written.extend(fresh);
+                if !nothing_spent {
+                    self.spent = spending;
+                }
                 Ok(())
             }
             Err(error) => {
@@ -139,11 +149,30 @@ impl Writer {
             .collect()
     }
 
-    fn commit(&mut self, batch: &Batch, changes: &[Change]) -> rusqlite::Result<()> {
+    /// Those rows that are not as they were written last.
+    fn spent_since(&self, spending: &Spending) -> Spending {
+        let (spent, minutes): (HashSet<_>, HashSet<_>) = (
+            self.spent.spent.iter().collect(),
+            self.spent.minutes.iter().collect(),
+        );
+        let new = spending.spent.iter().filter(|row| !spent.contains(row));
+        let new_minutes = spending.minutes.iter().filter(|row| !minutes.contains(row));
+        Spending {
+            spent: new.cloned().collect(),
+            minutes: new_minutes.cloned().collect(),
+        }
+    }
+
+    fn commit(
+        &mut self,
+        batch: &Batch,
+        changes: &[Change],
+        spent: &Spending,
+    ) -> rusqlite::Result<()> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        rows::write(&transaction, batch, changes)?;
+        rows::write(&transaction, batch, changes, spent)?;
         let added = batch.transitions.len() + batch.probes.len();
         let trim = self.untrimmed + added >= TRIM_AFTER;
         if trim {

@@ -19,5 +19,6 @@ mod requests;
 mod rig;
 mod safety;
 mod silence;
+mod spending;
 mod storm;
 mod streaming;

@@ -215,9 +215,15 @@ const FIRST_TABLES: &str = "
 const SECOND_TABLES: &str =
     "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0; PRAGMA user_version = 2;";
 
+/// What version 3 added.
+const THIRD_TABLES: &str = "ALTER TABLE totals ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE transitions ADD COLUMN threshold TEXT;
+    ALTER TABLE transitions ADD COLUMN label TEXT;
+    PRAGMA user_version = 3;";
+
 #[test]
 fn a_file_of_an_earlier_version_is_lifted_and_loses_nothing() {
-    for since in ["", SECOND_TABLES] {
+    for since in ["", SECOND_TABLES, THIRD_TABLES] {
         let file = File::new();
         // A snapshot as this program writes it; its form has not changed since.
         let made = File::new();
@@ -253,7 +259,51 @@ fn a_file_of_an_earlier_version_is_lifted_and_loses_nothing() {
         assert_eq!(
             file.raw()
                 .pragma_query_value(None, "user_version", |row| row.get(0)),
-            Ok(3)
+            Ok(4)
         );
     }
+}
+
+#[test]
+fn what_was_spent_is_kept_by_the_day_and_written_over() {
+    let file = File::new();
+    let row = |day, key: &str, requests| Spent {
+        day,
+        key: key.into(),
+        route: "r".into(),
+        target: "t".into(),
+        requests,
+        untold: 1,
+        tokens_in: 2 * requests,
+        tokens_out: u64::MAX,
+    };
+    let minute = |requests| Minute {
+        key: "k".into(),
+        minute: 9,
+        requests,
+        tokens: 5,
+    };
+    for (spent, requests) in [
+        (vec![row(1, "k", 1), row(1, "", 1)], 1),
+        (vec![row(2, "k", 7)], 2),
+    ] {
+        let (store, _) = file.open();
+        let minutes = vec![minute(requests)];
+        store.keep_spending(move || Spending {
+            spent: spent.clone(),
+            minutes: minutes.clone(),
+        });
+        store.close();
+    }
+    let (store, saved) = file.open();
+    // SQLite's numbers end at half of ours.
+    let kept = |day, key: &str, requests| Spent {
+        tokens_out: u64::MAX / 2,
+        ..row(day, key, requests)
+    };
+    assert_eq!(saved.spending.spent, [kept(2, "k", 7)], "the last day");
+    assert_eq!(saved.spending.minutes, [minute(2)]);
+    let all = [kept(2, "k", 7), kept(1, "", 1), kept(1, "k", 1)];
+    assert_eq!(store.spent_since(1).unwrap(), all);
+    assert_eq!(store.spent_since(2).unwrap(), all[..1]);
 }
