@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
+use super::pace::News;
 use super::target::Upstream;
 use crate::breaker::Breaker;
 use crate::breaker::permit::OwnedPermit;
@@ -29,11 +30,24 @@ pub struct Choice<T, C: Clock = SystemClock> {
 
 impl<T, C: Clock> Choice<T, C> {
     #[inline]
-    pub(super) fn new(upstream: &Arc<Upstream<T, C>>, token: Option<Token>) -> Self {
+    pub(super) fn new(
+        upstream: &Arc<Upstream<T, C>>,
+        token: Option<Token>,
+        is_timed: bool,
+    ) -> Self {
         Self {
             token,
-            call: InFlight(Arc::clone(upstream)),
+            call: InFlight {
+                since: is_timed.then(|| upstream.breaker.now()),
+                upstream: Arc::clone(upstream),
+            },
         }
+    }
+
+    /// Says how long the target took to answer, for [`Policy::Fastest`](super::Policy::Fastest): say to the first piece of a
+    /// long answer. The call's own length does not count then. It means nothing to the other policies.
+    pub fn took(&mut self, latency: Duration) {
+        self.call.took(latency);
     }
 
     /// The target's name.
@@ -67,8 +81,13 @@ impl<T, C: Clock> Choice<T, C> {
     /// more. Without a permit that is [`Settled::Ignored`].
     #[inline]
     pub fn done(mut self, report: impl Into<Report>) -> Settled {
+        let report = report.into();
+        self.call.ended(match report.outcome {
+            Outcome::Success | Outcome::Answered => News::Came,
+            _ => News::NotBefore,
+        });
         match self.token.take() {
-            Some(token) => self.call.0.breaker.settle(token, &report.into()),
+            Some(token) => self.call.upstream.breaker.settle(token, &report),
             None => Settled::Ignored,
         }
     }
@@ -128,15 +147,20 @@ impl<T, C: Clock> Choice<T, C> {
         let owned = |token| OwnedPermit::new(Arc::clone(self.breaker()), token);
         let permit = self.token.map(owned);
         self.token = None;
-        (permit, InFlight(Arc::clone(&self.call.0)))
+        let call = InFlight {
+            upstream: Arc::clone(&self.call.upstream),
+            since: self.call.since.take(),
+        };
+        (permit, call)
     }
 }
 
 impl<T, C: Clock> Drop for Choice<T, C> {
     #[inline]
     fn drop(&mut self) {
+        self.call.ended(News::NotBefore);
         if let Some(token) = self.token.take() {
-            self.call.0.breaker.drop_permit(token);
+            self.call.upstream.breaker.drop_permit(token);
         }
     }
 }
@@ -151,23 +175,52 @@ impl<T, C: Clock> fmt::Debug for Choice<T, C> {
     }
 }
 
-/// Counts a call as in flight until it is dropped.
-pub struct InFlight<T, C: Clock = SystemClock>(Arc<Upstream<T, C>>);
+/// Counts a call as in flight until it is dropped. For [`Policy::Fastest`](super::Policy::Fastest) the target has answered by
+/// then, unless [`took`](Self::took) has said when.
+pub struct InFlight<T, C: Clock = SystemClock> {
+    upstream: Arc<Upstream<T, C>>,
+    /// The reading of the breaker's clock at the choice, as long as the call's length counts.
+    since: Option<u64>,
+}
 
 impl<T, C: Clock> InFlight<T, C> {
     /// The target's name.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.upstream.name
     }
 
     /// What the target was given to make calls with.
     pub fn payload(&self) -> &T {
-        &self.0.payload
+        &self.upstream.payload
     }
 
     /// The target's breaker.
     pub fn breaker(&self) -> &Arc<Breaker<C>> {
-        &self.0.breaker
+        &self.upstream.breaker
+    }
+
+    /// As [`Choice::took`].
+    pub fn took(&mut self, latency: Duration) {
+        if self.since.take().is_some() {
+            let now = self.upstream.breaker.now();
+            self.upstream.pace.note(now, latency, News::Came);
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, news: News) {
+        if let Some(since) = self.since.take() {
+            let now = self.upstream.breaker.now();
+            let took = Duration::from_nanos(now.saturating_sub(since));
+            self.upstream.pace.note(now, took, news);
+        }
+    }
+}
+
+impl<T, C: Clock> Drop for InFlight<T, C> {
+    #[inline]
+    fn drop(&mut self) {
+        self.ended(News::Came);
     }
 }
 

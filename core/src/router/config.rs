@@ -23,6 +23,18 @@ pub enum Policy {
     /// The target with the fewest calls in flight for its weight; of equal ones
     /// the one whose turn it is.
     LeastInFlight,
+    /// Of two targets drawn at random the one that is likely to answer sooner: its usual latency, times the calls it
+    /// would then have in flight, by its weight. So a target that is twice as fast gets more of the calls, and one that becomes slow
+    /// is left after a call or two.
+    ///
+    /// The usual latency is a [mean that leaps up and sinks slowly][finagle]: a latency above it becomes the mean at once,
+    /// one below it pulls it down by half in ten seconds. Without calls it sinks too, so a target that was slow is tried
+    /// again. What a call took is the time from its choice to its end, or what [`Choice::took`](super::Choice::took)
+    /// says; one that fails says how slow a target is, and never how fast. A target that has answered no call yet is tried
+    /// first, by one call at a time.
+    ///
+    /// [finagle]: https://twitter.github.io/finagle/guide/Clients.html#power-of-two-choices-p2c-peak-ewma
+    Fastest,
     /// The same target for the same key, by rendezvous hashing: when a target is
     /// left out, only its own keys move, and spread over the others. A weight is
     /// a share of the keys. Calls without a key go by [`Weighted`](Self::Weighted).

@@ -88,7 +88,8 @@
 //!
 //! A choice takes no lock and does not allocate. It reads a snapshot of the queue, looks at the targets that it needs to, asks one
 //! breaker, or more if the first rejects, and takes one reference to the target. All policies but
-//! [`Policy::Priority`] also write down whose turn it was, in a line that all threads share.
+//! [`Policy::Priority`] also write down whose turn it was, in a line that all threads share. [`Policy::Fastest`] reads a breaker's clock
+//! for each of the two targets that it compares.
 
 mod attempts;
 mod call;
@@ -97,6 +98,7 @@ mod choice;
 mod compare;
 mod config;
 mod error;
+mod pace;
 mod positions;
 mod queue;
 mod ramp;

@@ -68,6 +68,25 @@ impl Positions {
         Some(self.0.trailing_zeros() as usize)
     }
 
+    /// Two of the positions, by two numbers that are drawn; the same one twice if there is no other.
+    #[inline]
+    pub(super) fn two(self, drawn: (u32, u32)) -> Option<(usize, usize)> {
+        let len = self.len() as u32;
+        let one = scaled(drawn.0, len);
+        // From the others, so that nobody is compared with itself.
+        let step = 1 + scaled(drawn.1, len.saturating_sub(1));
+        let other = (one + step) % len.max(1);
+        Some((self.nth(one)?, self.nth(other)?))
+    }
+
+    fn nth(self, number: u32) -> Option<usize> {
+        let mut left = self.0;
+        for _ in 0..number {
+            left &= left.checked_sub(1)?;
+        }
+        Self(left).first()
+    }
+
     /// The position with the least key, and that; of several the lowest.
     #[inline]
     pub(super) fn least<K: Ord + Copy>(self, key: impl Fn(usize) -> K) -> Option<(usize, K)> {
@@ -92,5 +111,38 @@ impl Positions {
                 half &= half - 1;
             }
         }
+    }
+}
+
+/// A number below `len` in proportion to one that is drawn.
+fn scaled(drawn: u32, len: u32) -> u32 {
+    ((u64::from(drawn) * u64::from(len)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_are_drawn_evenly_and_are_two() {
+        let mut among = Positions::NONE;
+        for position in [3, 64, 127] {
+            among.insert(position);
+        }
+        let mut seen = alloc::vec::Vec::new();
+        for one in [0, u32::MAX / 2, u32::MAX] {
+            for other in [0, u32::MAX] {
+                seen.push(among.two((one, other)).unwrap());
+            }
+        }
+        seen.sort_unstable();
+        assert_eq!(
+            seen,
+            [(3, 64), (3, 127), (64, 3), (64, 127), (127, 3), (127, 64)]
+        );
+        among.remove(3);
+        among.remove(64);
+        assert_eq!(among.two((u32::MAX, u32::MAX)), Some((127, 127)));
+        assert_eq!(Positions::NONE.two((0, 0)), None);
     }
 }

@@ -80,7 +80,8 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     fn choose(&mut self, found: Found) -> Choice<T, C> {
         let entry = self.queue.places[found.position].member.entry();
         self.attempts.add(entry.id);
-        Choice::new(&entry.upstream, found.token)
+        let is_timed = self.queue.config.policy == Policy::Fastest;
+        Choice::new(&entry.upstream, found.token, is_timed)
     }
 
     /// [`ask`](Self::ask), for a lane that few requests come to.
@@ -127,6 +128,16 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
             (Policy::LeastInFlight, _) => lane.turns.least(among, |position| {
                 places[position].member.in_flight() as u64 + 1
             }),
+            (Policy::Fastest, _) => {
+                let (one, other) = among.two(lane.turns.draw())?;
+                let likely = |position: usize| {
+                    let member = &places[position].member;
+                    let likely = member.upstream().likely(member.in_flight() as u64);
+                    lane.turns.by_weight(position, likely)
+                };
+                let is_other = other != one && likely(other) < likely(one);
+                Some(Turn::none(if is_other { other } else { one }))
+            }
             (Policy::Sticky, Some(key)) => {
                 let nearest = among.least(|position| self.queue.draws[position].distance(key));
                 nearest.map(|(position, _)| lane.turns.of(position))
@@ -137,7 +148,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
 
     #[inline]
     fn take(&self, lane: &Lane, turn: Turn) {
-        if self.queue.config.policy != Policy::Priority {
+        if !matches!(self.queue.config.policy, Policy::Priority | Policy::Fastest) {
             lane.turns.take(turn);
         }
     }

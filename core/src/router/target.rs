@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use core::fmt;
 
+use super::pace::Pace;
 use super::ramp::Ramp;
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, SystemClock};
@@ -123,6 +124,20 @@ pub(super) struct Upstream<T, C: Clock> {
     pub(super) name: Arc<str>,
     pub(super) payload: T,
     pub(super) breaker: Arc<Breaker<C>>,
+    pub(super) pace: Pace,
+}
+
+impl<T, C: Clock> Upstream<T, C> {
+    /// How long a further call would likely take, in units of its own; `others` are in flight.
+    #[inline]
+    pub(super) fn likely(&self, others: u64) -> u64 {
+        match self.pace.at(self.breaker.now()) {
+            0 if others == 0 => 0,
+            // Nobody knows: who is known comes first.
+            0 => u64::MAX / 2 + others,
+            pace => pace.saturating_mul(others + 1),
+        }
+    }
 }
 
 impl<T, C: Clock> Member<T, C> {
@@ -134,6 +149,7 @@ impl<T, C: Clock> Member<T, C> {
                 name: target.name,
                 payload: target.payload,
                 breaker: target.breaker,
+                pace: Pace::new(),
             }),
         }))
     }

@@ -10,6 +10,7 @@
 use alloc::boxed::Box;
 
 use super::positions::Positions;
+use super::sticky::mix;
 use crate::engine::sync::{AtomicU64, Relaxed};
 
 /// Strides are whole numbers when the weights have a common multiple up to this;
@@ -81,6 +82,19 @@ impl Turns {
             position,
             at: clock.wrapping_add(key as u64),
         })
+    }
+
+    /// Two numbers that are as good as random, and others each time.
+    #[inline]
+    pub(super) fn draw(&self) -> (u32, u32) {
+        let drawn = mix(self.clock.fetch_add(1, Relaxed));
+        (drawn as u32, (drawn >> 32) as u32)
+    }
+
+    /// How a load weighs on a target.
+    #[inline]
+    pub(super) fn by_weight(&self, position: usize, load: u64) -> u128 {
+        u128::from(load) * u128::from(self.strides[position])
     }
 
     /// The turn of a target that is picked by something else.

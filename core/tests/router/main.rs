@@ -3,6 +3,7 @@
 mod against_model;
 mod calls;
 mod compare;
+mod fastest;
 mod model;
 mod policies;
 mod queue;

@@ -31,6 +31,7 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
     }
     checks(config)?;
     dialects(config)?;
+    fallbacks(config)?;
     let mut models = HashSet::new();
     for (index, route) in config.route.iter().enumerate() {
         let path = format!("route[{index}]");
@@ -96,6 +97,52 @@ fn dialects(config: &Config) -> Result<(), Fault> {
                 another.name()
             );
             return fault(&format!("route[{index}]"), "queue", message);
+        }
+    }
+    Ok(())
+}
+
+/// A fallback is another route of the same dialect, and no chain of them comes back.
+fn fallbacks(config: &Config) -> Result<(), Fault> {
+    let of = |model: &str| config.route.iter().find(|route| route.model == model);
+    let dialect = |route: &Route| {
+        let name = &route.queue.first()?.provider;
+        let mut providers = config.provider.iter();
+        providers
+            .find(|provider| provider.name == *name)
+            .map(|provider| provider.dialect)
+    };
+    for (index, route) in config.route.iter().enumerate() {
+        for (field, to) in route.fallback.all() {
+            let wrong = |message: String| {
+                fault(
+                    &format!("route[{index}]"),
+                    &format!("fallback.{field}"),
+                    message,
+                )
+            };
+            let Some(other) = of(to) else {
+                return wrong(format!("there is no route {to:?}"));
+            };
+            if dialect(route) != dialect(other) {
+                return wrong(format!(
+                    "the providers of {to:?} speak another dialect, and nothing is translated"
+                ));
+            }
+            let mut reached = vec![to];
+            let mut next = 0;
+            while let Some(name) = reached.get(next) {
+                if **name == route.model {
+                    return wrong(format!("leads back to {:?}", route.model));
+                }
+                let onward = of(name).into_iter().flat_map(|route| route.fallback.all());
+                let onward: Vec<_> = onward
+                    .map(|(_, to)| to)
+                    .filter(|to| !reached.contains(to))
+                    .collect();
+                reached.extend(onward);
+                next += 1;
+            }
         }
     }
     Ok(())
@@ -232,6 +279,13 @@ fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fau
     let mut seen = HashSet::new();
     for (index, target) in route.queue.iter().enumerate() {
         known(format!("queue[{index}]"), &target.provider)?;
+        if !(1..=10_000).contains(&target.weight) {
+            return fault(
+                path,
+                &format!("queue[{index}].weight"),
+                "must be 1 to 10000",
+            );
+        }
         if !seen.insert((&target.provider, &target.model)) {
             let field = format!("queue[{index}]");
             return fault(path, &field, "is in the queue twice");

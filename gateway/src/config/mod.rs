@@ -27,7 +27,7 @@ pub use file::{File, Problem, Version};
 pub use log::{Log, RequestLog};
 pub use provider::{Check, CheckKind, Limits, Provider, Retry, Scope, When};
 pub use restart::needing_restart;
-pub use route::{Canary, Degraded, Route, Target};
+pub use route::{Canary, Degraded, Fallback, Policy, Route, Target};
 pub use secret::KeySource;
 pub use server::Server;
 pub use span::Span;

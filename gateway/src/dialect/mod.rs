@@ -24,6 +24,6 @@ pub(crate) use endpoint::Asks;
 pub use endpoint::Endpoint;
 pub use error::{ApiError, SHOULD_RETRY, TRIED, Tried, listed};
 pub use family::Dialect;
-pub use refusal::{Fault, Refusal};
+pub use refusal::{Cause, Fault, Refusal};
 pub(crate) use speech::{Said, Unfit};
 pub use usage::Usage;

@@ -37,6 +37,26 @@ pub enum Fault {
     Provider,
 }
 
+/// Why a request is at fault, where another model may think otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It is longer than the model can take.
+    TooLong,
+    /// Its content is refused.
+    Content,
+}
+
+/// How providers say, without a name for it, that a request is too long: Anthropic, Gemini, OpenAI and vLLM.
+const TOO_LONG: [&str; 4] = [
+    "prompt is too long",
+    "exceeds the maximum number of tokens",
+    "maximum context length",
+    "context window",
+];
+
+/// And that its content is refused: Anthropic, OpenAI.
+const REFUSED_CONTENT: [&str; 2] = ["content filtering policy", "content management policy"];
+
 impl Refusal {
     /// What an answer with this status says. `kind` is its media type.
     pub fn of_status(status: StatusCode, kind: &str, body: &[u8]) -> Self {
@@ -72,6 +92,36 @@ impl Refusal {
             inside,
             error,
         }
+    }
+
+    /// Why it is the request's fault, as far as another model may think otherwise.
+    pub fn cause(&self) -> Option<Cause> {
+        if self.fault != Fault::Request {
+            return None;
+        }
+        let names = ["code", "type"].map(|field| self.error.get(field).and_then(Value::as_str));
+        let named = names.into_iter().flatten().find_map(|name| {
+            Some(match name.to_ascii_lowercase().as_str() {
+                "context_length_exceeded" | "string_above_max_length" | "request_too_large" => {
+                    Cause::TooLong
+                }
+                "content_filter" | "content_policy_violation" | "responsibleaipolicyviolation" => {
+                    Cause::Content
+                }
+                _ => return None,
+            })
+        });
+        named.or_else(|| {
+            let message = self.message().to_ascii_lowercase();
+            let says = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
+            if self.status == StatusCode::PAYLOAD_TOO_LARGE || says(&TOO_LONG) {
+                Some(Cause::TooLong)
+            } else if says(&REFUSED_CONTENT) {
+                Some(Cause::Content)
+            } else {
+                None
+            }
+        })
     }
 
     /// The wait that it asks for in its details, which is where Google's errors have it.
@@ -343,6 +393,40 @@ mod tests {
             let status = StatusCode::from_u16(status).unwrap();
             let refusal = Refusal::of_status(status, "application/json", body.as_bytes());
             assert_eq!(refusal.fault, fault, "{code}");
+        }
+    }
+
+    #[test]
+    fn why_a_request_is_at_fault_is_known_by_names_and_by_what_is_said() {
+        for (body, cause) in [
+            (
+                r#"{"error":{"code":"context_length_exceeded"}}"#,
+                Some(Cause::TooLong),
+            ),
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 213462 tokens > 200000 maximum"}}"#,
+                Some(Cause::TooLong),
+            ),
+            (
+                r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"The input token count (9) exceeds the maximum number of tokens allowed (8)."}}"#,
+                Some(Cause::TooLong),
+            ),
+            (
+                r#"{"error":{"code":"content_filter"}}"#,
+                Some(Cause::Content),
+            ),
+            (
+                r#"{"type":"error","error":{"message":"Output blocked by content filtering policy"}}"#,
+                Some(Cause::Content),
+            ),
+            (r#"{"error":{"message":"no such field"}}"#, None),
+            (
+                r#"{"error":{"code":"invalid_api_key","message":"prompt is too long"}}"#,
+                None,
+            ),
+        ] {
+            let refusal = Refusal::of_status(StatusCode::BAD_REQUEST, "", body.as_bytes());
+            assert_eq!(refusal.cause(), cause, "{body}");
         }
     }
 

@@ -79,7 +79,13 @@ impl Route {
     ) -> Result<Self, RouterError> {
         let share = settings.canary.as_ref().map_or(0.0, |canary| canary.share);
         let config = RouterConfig {
-            policy: Policy::Priority,
+            policy: match settings.policy {
+                config::Policy::Priority => Policy::Priority,
+                config::Policy::Weighted => Policy::Weighted,
+                config::Policy::RoundRobin => Policy::RoundRobin,
+                config::Policy::LeastLoaded => Policy::LeastInFlight,
+                config::Policy::Fastest => Policy::Fastest,
+            },
             // At least one in 10,000: a share above zero is not silently none.
             canary_basis_points: (share * 10_000.0).round().max(1.0) as u32,
             ramp: settings.ramp.map(config::Span::get),
@@ -87,7 +93,10 @@ impl Route {
         };
         let first = queue.first().map(|target| target.provider.settings.dialect);
         let canary = canary.map(|target| seat(target).role(Role::Canary));
-        let queue = Router::new(config, queue.into_iter().map(seat).chain(canary))?;
+        let weights = settings.queue.iter().map(|target| target.weight);
+        let seats = queue.into_iter().zip(weights);
+        let seats = seats.map(|(target, weight)| seat(target).weight(weight));
+        let queue = Router::new(config, seats.chain(canary))?;
         let degraded = if degraded.is_empty() {
             None
         } else {

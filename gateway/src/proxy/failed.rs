@@ -11,7 +11,7 @@ use cutout::{Outcome, Report};
 use http::StatusCode;
 
 use crate::config::Scope;
-use crate::dialect::{ApiError, Fault, Refusal, Unfit};
+use crate::dialect::{self, ApiError, Fault, Refusal, Unfit};
 use crate::providers::{Cause, Suspension, Target};
 use crate::requests::Ended;
 
@@ -121,6 +121,14 @@ impl Failed {
             Self::Refused { refusal, .. } => refusal.fault != Fault::Request,
             Self::TimedOut(Limit::Deadline, _) => false,
             _ => true,
+        }
+    }
+
+    /// Why another model may answer what this one does not take.
+    pub(crate) fn cause(&self) -> Option<dialect::Cause> {
+        match self {
+            Self::Refused { refusal, .. } => refusal.cause(),
+            _ => None,
         }
     }
 

@@ -17,9 +17,9 @@ use super::due::Due;
 use super::failed::{Failed, Limit};
 use super::reading::Answer;
 use super::way::Way;
-use crate::config::When;
-use crate::dialect::{ApiError, Tried};
-use crate::providers::{Route, Target, choose};
+use crate::config::{Fallback, When};
+use crate::dialect::{ApiError, Cause, Tried};
+use crate::providers::{Fleet, Route, Target, choose};
 use crate::requests::Record;
 
 /// A good answer, or one that has begun well, and where it is from.
@@ -28,6 +28,8 @@ pub(super) struct Found {
     pub(super) from: From,
     /// Which kind of lesser answer it is.
     pub(super) degraded: Option<&'static str>,
+    /// The route that stood in, if one did.
+    pub(super) fallback: Option<String>,
     /// What was tried before.
     pub(super) tried: Vec<Tried>,
 }
@@ -47,7 +49,13 @@ pub(super) enum From {
 /// One request on its way through a route.
 #[derive(Debug)]
 pub(super) struct Search {
+    /// Where other routes are found.
+    fleet: Arc<Fleet>,
     route: Arc<Route>,
+    /// Whether that is not the one that was asked for.
+    is_fallback: bool,
+    /// Why the request went no further with it, if another model may think otherwise.
+    cause: Option<Cause>,
     way: Way,
     /// The conversation's key, if it has one.
     conversation: Option<u64>,
@@ -66,6 +74,7 @@ pub(super) struct Search {
 
 impl Search {
     pub(super) fn new(
+        fleet: Arc<Fleet>,
         route: Arc<Route>,
         way: Way,
         conversation: Option<u64>,
@@ -73,7 +82,10 @@ impl Search {
     ) -> Self {
         let deadline = Due::in_time(Limit::Deadline, route.settings.deadline.get());
         Self {
+            fleet,
             route,
+            is_fallback: false,
+            cause: None,
             way,
             conversation,
             record,
@@ -99,30 +111,74 @@ impl Search {
         (found, self.record)
     }
 
+    /// The best answer of the route, or of those that stand in for it.
     async fn look(&mut self) -> Result<Found, ApiError> {
+        loop {
+            let found = self.in_route().await;
+            let stands_in = self.cause.take().and_then(|cause| {
+                let Fallback {
+                    context_too_long,
+                    content_refused,
+                    ..
+                } = &self.route.settings.fallback;
+                let name = match cause {
+                    Cause::TooLong => context_too_long,
+                    Cause::Content => content_refused,
+                };
+                self.fleet.routes.get(name.as_ref()?)
+            });
+            match (found, stands_in.map(Arc::clone)) {
+                (Err(_), Some(route)) => self.go_on_with(route),
+                (Ok(Some(found)), _) => return Ok(found),
+                (Ok(None), _) => match self.route_when_down() {
+                    Some(route) => self.go_on_with(route),
+                    None => return Err(self.nothing_left()),
+                },
+                (Err(error), None) => return Err(error),
+            }
+        }
+    }
+
+    fn route_when_down(&self) -> Option<Arc<Route>> {
+        let name = self.route.settings.fallback.all_down.as_ref()?;
+        self.fleet.routes.get(name).map(Arc::clone)
+    }
+
+    /// Whatever was found out about the route before still stands in the list of what was tried.
+    fn go_on_with(&mut self, route: Arc<Route>) {
+        self.route = route;
+        self.is_fallback = true;
+        self.conversation = None;
+        self.asked.clear();
+    }
+
+    async fn in_route(&mut self) -> Result<Option<Found>, ApiError> {
         let route = Arc::clone(&self.route);
         if let Some((answer, call)) = self.in_queue().await? {
             if let Answer::Whole { body, .. } = &answer {
                 let ask = &self.way.ask;
                 route.answers.keep(self.way.endpoint, &ask.body, body);
             }
-            return Ok(self.found(From::Call(answer, call), None));
+            return Ok(Some(self.found(From::Call(answer, call), None)));
+        }
+        // Another route that is well is better than a lesser answer.
+        if self.route_when_down().is_some() {
+            return Ok(None);
         }
         if let Some(router) = &route.degraded
             && let Some((answer, call)) = self.all(router, &mut Attempts::new()).await?
         {
-            return Ok(self.found(From::Call(answer, call), Some("model")));
+            return Ok(Some(self.found(From::Call(answer, call), Some("model"))));
         }
-        match route.answers.get(self.way.endpoint, &self.way.ask.body) {
-            Some(body) => Ok(self.found(From::Kept(body), Some("cached"))),
-            None => Err(self.nothing_left()),
-        }
+        let kept = route.answers.get(self.way.endpoint, &self.way.ask.body);
+        Ok(kept.map(|body| self.found(From::Kept(body), Some("cached"))))
     }
 
     fn found(&mut self, from: From, degraded: Option<&'static str>) -> Found {
         Found {
             from,
             degraded,
+            fallback: self.is_fallback.then(|| self.route.settings.model.clone()),
             tried: std::mem::take(&mut self.tried),
         }
     }
@@ -207,6 +263,7 @@ impl Search {
         self.tried.push(target.tried(failed.what()));
         tracing::debug!(provider, what = failed.what(), "a call failed");
         if !failed.may_move_on() {
+            self.cause = failed.cause();
             let mut error = failed.to_client(provider);
             error.is_final = true;
             return Err(self.telling(error));

@@ -36,7 +36,7 @@ use tokio::time::timeout;
 use crate::auth::KeyName;
 use crate::dialect::{ApiError, Endpoint};
 use crate::gateway::Gateway;
-use crate::providers::{Route, Target};
+use crate::providers::{Fleet, Route, Target};
 use crate::requests::Record;
 use ask::Ask;
 pub(crate) use ask::Path;
@@ -65,6 +65,7 @@ pub(crate) async fn handle(gateway: Arc<Gateway>, path: Path, request: Request<B
 
 /// A request that can be answered.
 struct Asked {
+    fleet: Arc<Fleet>,
     ask: Ask,
     route: Arc<Route>,
     conversation: Option<u64>,
@@ -122,6 +123,7 @@ async fn take_in(
     Ok(Asked {
         conversation: conversation(route, &head.headers),
         route: Arc::clone(route),
+        fleet: Arc::clone(&fleet),
         ask,
         pace,
         _place: place,
@@ -134,7 +136,7 @@ impl Asked {
         let sender = self.pace.is_some().then_some(sender);
         let most = self.route.settings.max_calls;
         let way = Way::new(endpoint, self.ask, sender, most);
-        let search = Search::new(self.route, way, self.conversation, record);
+        let search = Search::new(self.fleet, self.route, way, self.conversation, record);
         let Some(pace) = self.pace else {
             let (found, record) = search.run().await;
             return match found {

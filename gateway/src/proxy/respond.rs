@@ -18,6 +18,9 @@ const PROVIDER: HeaderName = HeaderName::from_static("x-cutout-provider");
 /// Says of an answer that it is a lesser one, and which kind.
 const DEGRADED: HeaderName = HeaderName::from_static("x-cutout-degraded");
 
+/// Says on an answer which other route gave it.
+const FALLBACK: HeaderName = HeaderName::from_static("x-cutout-fallback");
+
 /// Says on each answer by which name the log has the request.
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-cutout-request-id");
 
@@ -78,6 +81,9 @@ pub(super) fn respond(
     }
     if let Some(kind) = found.degraded {
         headers.insert(DEGRADED, HeaderValue::from_static(kind));
+    }
+    if let Some(Ok(route)) = found.fallback.map(HeaderValue::try_from) {
+        headers.insert(FALLBACK, route);
     }
     note_tried(headers, &found.tried);
     response

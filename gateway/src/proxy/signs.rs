@@ -90,7 +90,11 @@ impl Signs {
         state.failed = None;
         if !state.spoke {
             state.spoke = true;
-            life.took(self.is_stream, state.began.elapsed());
+            let took = state.began.elapsed();
+            life.took(self.is_stream, took);
+            if let Some(choice) = &mut state.choice {
+                choice.took(took);
+            }
         }
     }
 

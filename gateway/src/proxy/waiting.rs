@@ -93,8 +93,11 @@ async fn begin(found: Found, client: Client, mut record: Record) {
     record.answered_by(call.target());
     let provider = &call.target().provider.settings.name;
     let degraded = found.degraded.map_or("", |_| ", degraded");
+    let fallback = found
+        .fallback
+        .map_or_else(String::new, |route| format!(", by the route {route}"));
     let dialect = client.endpoint.dialect();
-    let comment = dialect.comment(&format!("from {provider}{degraded}"));
+    let comment = dialect.comment(&format!("from {provider}{degraded}{fallback}"));
     if client.send(comment).await.is_ok() {
         pour(stream, call, client, record).await;
     }

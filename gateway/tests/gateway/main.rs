@@ -5,6 +5,7 @@ mod bad_input;
 mod browsers;
 mod changes;
 mod checks;
+mod choosing;
 mod dialects;
 mod doors;
 mod failover;
