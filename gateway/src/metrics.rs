@@ -93,14 +93,19 @@ pub(crate) fn request(request: &Request<'_>) {
 
 /// Counts the tokens of an answer.
 pub(crate) fn tokens(key: &str, route: &str, target: &str, used: Usage) {
+    static COUNTS: Kept<Counter> = Kept::new();
+
     let key = if key.is_empty() { NONE } else { key };
     for (kind, tokens) in [("in", used.input), ("out", used.output)] {
         if let Some(tokens) = tokens {
-            counter!(
-                "gateway_tokens_total",
-                "key" => key.to_owned(), "model" => route.to_owned(), "target" => target.to_owned(), "kind" => kind
-            )
-            .increment(tokens);
+            let labels = [
+                ("key", key),
+                ("model", route),
+                ("target", target),
+                ("kind", kind),
+            ];
+            let count = COUNTS.of(&labels, |labels| counter!("gateway_tokens_total", labels));
+            count.increment(tokens);
         }
     }
 }
