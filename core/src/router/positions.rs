@@ -129,12 +129,9 @@ mod tests {
         for position in [3, 64, 127] {
             among.insert(position);
         }
-        let mut seen = alloc::vec::Vec::new();
-        for one in [0, u32::MAX / 2, u32::MAX] {
-            for other in [0, u32::MAX] {
-                seen.push(among.two((one, other)).unwrap());
-            }
-        }
+        let mut seen = [0, u32::MAX / 2, u32::MAX]
+            .map(|one| [0, u32::MAX].map(|other| among.two((one, other)).unwrap()))
+            .concat();
         seen.sort_unstable();
         assert_eq!(
             seen,
