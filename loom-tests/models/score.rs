@@ -78,6 +78,22 @@ models! {
         .thread([failure(2)])
         .after([Op::Snapshot]);
 
+    /// Whoever sees it above zero sees since when, and when it was raised.
+    a_score_is_seen_with_its_moments: Reach::FULL => Scenario::new(scores(at_once().lasting(WAIT).max_age(Some(WAIT * 2))))
+        .before([Op::Allow(1)])
+        .sees("failures 2 for")
+        .thread([failure(1)])
+        .thread([Op::Snapshot]);
+
+    /// A thread that has found it too old does not set it to zero once others have raised it to where it was.
+    a_score_that_is_back_where_it_was_is_another: Reach::interleavings(3) => Scenario::new(scores(at_once().lasting(WAIT).max_age(Some(WAIT * 2))))
+        .before(calls([0, 1], failure))
+        .before([Op::Advance(WAIT * 2), Op::Allow(2), Op::Allow(3), Op::Allow(4)])
+        .sees("failures 4 for")
+        .thread([failure(2), failure(3)])
+        .thread([failure(4)])
+        .after([Op::Snapshot]);
+
     /// The word would look the same, with another config under it.
     a_late_failure_is_judged_by_the_config_that_holds: Reach::both(2) => Scenario::new(scores(at_once()))
         .before(calls([0], failure))
