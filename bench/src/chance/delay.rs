@@ -6,13 +6,16 @@ use cutout::{Breaker, Config, ManualClock, Settled, Window};
 
 use super::draws::Draws;
 use super::rules::Rule;
-use super::text::{calls, percent};
+use super::text::{calls, percent, power_of_ten};
 
 /// The shares of failures at which the calls are counted.
 const SHARES: [f64; 4] = [0.3, 0.5, 0.9, 1.0];
 
-/// How often each breaker is made to open at each of them.
+/// How often each breaker is made to open at each of them, at the most.
 const RUNS: u32 = 10_000;
+
+/// After how many calls it is often enough.
+const ENOUGH: u64 = 10_000_000;
 
 /// What is asked of the rules of one part of the table.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +23,8 @@ pub struct Case {
     p0: f64,
     /// What the score and the count window are made for.
     p1: f64,
-    calls: f64,
+    /// One in so many calls may open by chance: the power of ten.
+    power: i32,
 }
 
 /// A rule, and what comes of it.
@@ -37,15 +41,16 @@ impl Case {
     pub fn all() -> Vec<Self> {
         let mut cases = Vec::new();
         for (p0, p1) in [(0.01, 0.3), (0.05, 0.5), (0.1, 0.5)] {
-            for calls in [1e6, 1e9] {
-                cases.push(Self { p0, p1, calls });
+            for power in [6, 9] {
+                cases.push(Self { p0, p1, power });
             }
         }
         cases
     }
 
     fn rules(self) -> [Rule; 3] {
-        let Self { p0, p1, calls } = self;
+        let Self { p0, p1, power } = self;
+        let calls = 10_f64.powi(power);
         [
             Rule::score(p0, p1, calls),
             Rule::best_window(p0, p1, calls),
@@ -72,7 +77,7 @@ impl Case {
         let mut rows = String::new();
         for Delays { rule, calls: means } in delays {
             let name = &rule.name;
-            let asked = calls(self.calls);
+            let asked = power_of_ten(self.power);
             let really = calls(rule.mean_calls(self.p0));
             let _ = write!(rows, "| {} | {asked} | {name} | {really}", percent(self.p0));
             for (index, mean) in means.iter().enumerate() {
@@ -96,14 +101,14 @@ impl Delays {
         let mut seed = 0;
         let calls = SHARES.map(|share| {
             seed += 1;
-            mean_calls(&rule.config, share, RUNS, seed)
+            mean_calls(&rule.config, share, seed)
         });
         Self { rule, calls }
     }
 }
 
 /// How many calls a breaker that was well takes until it opens, on average.
-fn mean_calls(config: &Config, share: f64, runs: u32, seed: u64) -> f64 {
+fn mean_calls(config: &Config, share: f64, seed: u64) -> f64 {
     let clock = ManualClock::new();
     let builder = Breaker::builder().config(*config).clock(clock);
     let breaker = builder.build().expect("the rules are legal");
@@ -112,8 +117,9 @@ fn mean_calls(config: &Config, share: f64, runs: u32, seed: u64) -> f64 {
         _ => 0,
     };
     let mut draws = Draws::new(seed);
-    let mut calls = 0_u64;
-    for _ in 0..runs {
+    let (mut calls, mut runs) = (0_u64, 0);
+    while runs < RUNS && calls < ENOUGH {
+        runs += 1;
         breaker.close("the next run");
         let done = |outcome| match breaker.allow() {
             Ok(permit) => permit.done(outcome) == Settled::Tripped,
@@ -156,7 +162,7 @@ pub(super) fn losses(found: &[(Case, [Delays; 3])]) -> String {
                     text,
                     "- p0 {}, one in {}: when {} fail, {} opens after {} calls, and the score after {}.",
                     percent(case.p0),
-                    calls(case.calls),
+                    power_of_ten(case.power),
                     percent(share),
                     other.rule.name,
                     calls(other.calls[index]),

@@ -2,6 +2,7 @@
 //!
 //! They hold no code of the crate; their examples are compiled and run as its tests are.
 
+pub mod choosing;
 pub mod coming_from;
 pub mod fallback;
 pub mod inside;

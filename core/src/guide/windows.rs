@@ -28,7 +28,7 @@
 //!
 //! Failures of real upstreams come in bursts, and then a score reaches its limit far more often than that. So it must have been above
 //! zero for [`lasting`](crate::Cusum::lasting), half a second by default, which is added to the time that it takes to open. The same
-//! goes for every other rule here, only that those have no such brake.
+//! goes for every other rule here, only that those have no such brake. The page [`choosing`](super::choosing) has both in numbers.
 //!
 //! Choose it where you know the upstream's usual share of failures. It reacts after a number of calls, as a count window does;
 //! [`max_age`](crate::Cusum::max_age) keeps failures of an hour ago from counting. A success at a score of zero writes nothing, so that at 1 % failures most
