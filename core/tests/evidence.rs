@@ -438,3 +438,26 @@ fn a_call_listener_is_told_of_successes_failures_and_rejections() {
     );
     assert_eq!(breaker.totals(), None, "nobody asked to count");
 }
+
+#[test]
+fn rejections_are_equal_if_all_that_they_tell_is() {
+    let clock = ManualClock::new();
+    let breaker = |name: &str| {
+        let breaker = Breaker::builder().name(name).clock(clock.clone());
+        let breaker = breaker.build().unwrap();
+        breaker.force_open(Some(Duration::from_secs(10)), "drill");
+        breaker
+    };
+    let (one, other) = (breaker("one"), breaker("other"));
+    let rejected = one.allow().unwrap_err();
+    assert_eq!(one.allow().unwrap_err(), rejected);
+    let of_another_breaker = other.allow().unwrap_err();
+    clock.advance(Duration::from_secs(1));
+    let later = one.allow().unwrap_err();
+    one.force_open(Some(Duration::from_secs(10)), "drill");
+    let of_another_generation = one.allow().unwrap_err();
+    for unequal in [of_another_breaker, later, of_another_generation] {
+        assert_ne!(unequal, rejected);
+    }
+    assert_eq!(of_another_generation.retry_after(), rejected.retry_after());
+}

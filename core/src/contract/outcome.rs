@@ -235,3 +235,32 @@ impl Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_ends_too_late_from_half_of_it_on_and_from_a_tenth_of_a_second_on() {
+        for (limit, late) in [(1000, 500), (300, 150), (200, 100), (20, 100), (0, 100)] {
+            let outcome = |late| {
+                let limit = Duration::from_millis(limit);
+                Report::timed_out(limit, limit + late).outcome
+            };
+            let late = Duration::from_millis(late);
+            assert_eq!(outcome(Duration::ZERO), Outcome::Timeout);
+            assert_eq!(outcome(late - Duration::from_nanos(1)), Outcome::Timeout);
+            assert_eq!(outcome(late), Outcome::Ignored);
+        }
+        // A clock that stepped back.
+        let limit = Duration::from_secs(1);
+        assert_eq!(
+            Report::timed_out(limit, Duration::ZERO).outcome,
+            Outcome::Timeout
+        );
+        assert_eq!(
+            Report::timed_out(Duration::MAX, Duration::MAX).outcome,
+            Outcome::Timeout
+        );
+    }
+}
