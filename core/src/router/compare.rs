@@ -111,7 +111,7 @@ impl<T, C: Clock> Router<T, C> {
     ///
     /// To be called now and then, every ten seconds say: there is no background task. A breaker
     /// that is opened by comparison waits, probes and closes as any other; the cause is
-    /// [`Cause::Outlier`](crate::Cause::Outlier), and the threshold in its [evidence](crate::Trip) is the share that it reached.
+    /// [`Cause::Outlier`], and the threshold in its [evidence](crate::Trip) is the share that it reached.
     /// Only closed breakers are compared, and opened.
     ///
     /// No more targets are taken out than [`max_shed`](super::RouterConfig::max_shed) allows, those counted that are out

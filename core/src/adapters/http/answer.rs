@@ -93,7 +93,8 @@ impl<E> CallError<E> {
     ///
     /// A client of `tonic` over such a service sees `Code::Unavailable`, where a boxed rejection would be
     /// `Code::Unknown` to it: put `map_result(|result| result.or_else(CallError::answer_grpc))` around
-    /// the breaker's layer.
+    /// the breaker's layer. Where the rejection was boxed on its way, `error.downcast::<Rejected>()` finds it, and
+    /// [`Rejected::into_grpc`] answers: the example `tonic` of the stack tests does that.
     ///
     /// # Errors
     ///
