@@ -47,6 +47,7 @@ pub use contract::label::Label;
 pub use contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 pub use contract::score::Score;
 pub use contract::snapshot::{Bucket, HeldScore, Interrupted, Scores, Snapshot};
+pub use contract::stages::Stages;
 pub use contract::state::{Cause, State};
 pub use contract::throttle::{Share, ThrottleConfig};
 pub use contract::totals::{Endings, Rejections, Totals};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cutout::{
     Cause, Config, Counts, Cusum, HeldScore, Interrupted, Label, ManualClock, OpenWait, Outcome,
-    Overdue, Report, Sample, Score, Scores, SlowRule, Snapshot, State, Window,
+    Overdue, Report, Sample, Score, Scores, SlowRule, Snapshot, Stages, State, Window,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRunner};
@@ -89,6 +89,10 @@ const EXPECTED: &[&str] = &[
     "Wait set",
     "Wait not set",
     "Refused",
+    "Stage 1",
+    "Stage 2",
+    "Stage 3",
+    "Tolerated",
     "Restored Closed",
     "Restored Open",
     "Restored HalfOpen",
@@ -159,6 +163,7 @@ enum Change {
     AbandonedAfter(Option<Duration>),
     OpenWait(OpenWait),
     Quota(u32, u32, u32),
+    Stages(Option<Stages>),
     Lease(Option<Duration>),
 }
 
@@ -191,6 +196,13 @@ fn run(program: Program) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
 
     for step in program.steps {
+        let seen_now = both.snapshot();
+        if seen_now.stage > 0 {
+            seen.insert(format!("Stage {}", seen_now.stage));
+        }
+        if seen_now.probes_failed > 0 {
+            seen.insert("Tolerated".to_owned());
+        }
         let mut pick = |index: prop::sample::Index| {
             (!held.is_empty()).then(|| held.swap_remove(index.index(held.len())))
         };
@@ -325,6 +337,7 @@ impl Change {
                 config.successes_to_close = successes;
                 config.max_inconclusive = inconclusive;
             }
+            Self::Stages(stages) => config.stages = stages,
             Self::Lease(lease) => config.probe_lease = lease,
         }
         config
@@ -482,15 +495,16 @@ fn positive_duration() -> impl Strategy<Value = Duration> {
 fn config() -> BoxedStrategy<Config> {
     let quotas = [quota(), quota(), quota()];
     let too_long = prop::option::weighted(0.3, positive_duration());
-    let policies = ([outcome(), outcome()], too_long);
+    let policies = ([outcome(), outcome()], too_long, stages());
     (rules(), open_wait(), quotas, lease(), policies)
         .prop_map(
-            |(rules, open_wait, quotas, probe_lease, (policies, too_long))| {
+            |(rules, open_wait, quotas, probe_lease, (policies, too_long, stages))| {
                 rules.with(|config| {
                     config.open_wait = open_wait;
                     config.max_probes = quotas[0];
                     config.successes_to_close = quotas[1];
                     config.max_inconclusive = quotas[2];
+                    config.stages = stages;
                     config.probe_lease = probe_lease;
                     config.abandoned = policies[0];
                     config.abandoned_after = too_long;
@@ -652,12 +666,39 @@ fn quota() -> impl Strategy<Value = u32> {
     prop_oneof![3 => Just(1), 6 => 1u32..=4, 1 => Just(255)]
 }
 
+/// Stages that a program of some outcomes comes through, and some that it does not.
+fn stages() -> BoxedStrategy<Option<Stages>> {
+    let until = prop_oneof![6 => 1u32..=8, 1 => Just(64), 1 => Just(128)];
+    let few = (any::<prop::sample::Index>(), 2u32..=4, until, ratio());
+    let few = few.prop_map(|(first, growth, until, failure_ratio)| Stages {
+        first: if until == 128 {
+            1
+        } else {
+            1 + first.index(until as usize) as u32
+        },
+        growth,
+        until,
+        failure_ratio,
+    });
+    prop_oneof![2 => Just(None), 1 => few.prop_map(Some)].boxed()
+}
+
 fn lease() -> impl Strategy<Value = Option<Duration>> {
     prop_oneof![1 => Just(None), 4 => positive_duration().prop_map(Some)]
 }
 
 fn change() -> BoxedStrategy<Change> {
     let run = prop_oneof![Just(0), 1u32..=12];
+    let illegal = (0u32..=130, 0u32..=130, 0u32..=130, ratio()).prop_map(
+        |(first, growth, until, failure_ratio)| {
+            Some(Stages {
+                first,
+                growth,
+                until,
+                failure_ratio,
+            })
+        },
+    );
     let any_ratio = prop_oneof![8 => ratio(), 1 => Just(f64::NAN), 1 => Just(0.0)];
     prop_oneof![
         4 => Just(Change::Nothing),
@@ -672,6 +713,7 @@ fn change() -> BoxedStrategy<Change> {
         1 => prop::option::of(positive_duration()).prop_map(Change::AbandonedAfter),
         1 => open_wait().prop_map(Change::OpenWait),
         2 => (quota(), quota(), quota()).prop_map(|(one, two, three)| Change::Quota(one, two, three)),
+        2 => prop_oneof![3 => stages(), 1 => illegal].prop_map(Change::Stages),
         2 => lease().prop_map(Change::Lease),
     ]
     .boxed()

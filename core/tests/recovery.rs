@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::{Breaker, Clock, Config, ManualClock, OpenWait, OwnedPermit, Settled, Window};
+use cutout::{Breaker, Clock, Config, ManualClock, OpenWait, OwnedPermit, Settled, Stages, Window};
 use proptest::prelude::*;
 
 /// An upstream that is well, and those who call it.
@@ -16,6 +16,7 @@ struct Scene {
     lease: Option<Duration>,
     max_probes: u32,
     successes_to_close: u32,
+    stages: Option<Stages>,
 }
 
 /// What it took to recover.
@@ -43,6 +44,7 @@ impl Scene {
                 config.probe_lease = self.lease;
                 config.max_probes = self.max_probes;
                 config.successes_to_close = self.successes_to_close;
+                config.stages = self.stages;
             }))
             .clock(clock.clone())
             .build()
@@ -78,12 +80,37 @@ impl Scene {
         None
     }
 
+    /// How many probes the stages admit, one after the other.
+    fn quotas(stages: Stages) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(stages.first), move |&quota| {
+            (quota < stages.until).then(|| (quota * stages.growth).min(stages.until))
+        })
+    }
+
+    /// How many have to come back well for the breaker to close.
+    fn needed(&self) -> u32 {
+        let Some(stages) = self.stages else {
+            return self.successes_to_close;
+        };
+        // So many of each that the share of bad ones is not reached, were all the others bad.
+        let of_stage = |quota: u32| {
+            let is_enough =
+                |good: &u32| f64::from(quota - good) / f64::from(quota) < stages.failure_ratio;
+            (1..=quota).find(is_enough).unwrap()
+        };
+        Self::quotas(stages).map(of_stage).sum()
+    }
+
     /// How many probes it takes at most.
     fn most_probes(&self) -> u128 {
         let generations = self.lease.map_or(1, |lease| {
             self.longest().as_nanos().div_ceil(lease.as_nanos()) + 1
         });
-        u128::from(self.successes_to_close) + u128::from(self.max_probes) * generations
+        let (outcomes, quota) = match self.stages {
+            None => (self.successes_to_close, self.max_probes),
+            Some(stages) => (Self::quotas(stages).sum(), stages.until),
+        };
+        u128::from(outcomes) + u128::from(quota) * generations
     }
 }
 
@@ -106,34 +133,49 @@ fn scene() -> impl Strategy<Value = Scene> {
         prop_oneof![1 => Just(None), 6 => lease.prop_map(Some)],
         1u32..=4,
         1u32..=5,
+        prop::option::of(stages()),
     )
         .prop_map(
-            |(lengths, interval, lease, max_probes, successes_to_close)| Scene {
+            |(lengths, interval, lease, max_probes, successes_to_close, stages)| Scene {
                 lengths,
                 interval,
                 lease,
                 max_probes,
                 successes_to_close,
+                stages,
             },
         )
+}
+
+fn stages() -> impl Strategy<Value = Stages> {
+    let until = prop_oneof![8 => 1u32..=8, 1 => Just(64)];
+    let share = (1u32..=10).prop_map(|tenths| f64::from(tenths) / 10.0);
+    (any::<prop::sample::Index>(), 2u32..=4, until, share).prop_map(
+        |(first, growth, until, failure_ratio)| Stages {
+            first: 1 + first.index(until as usize) as u32,
+            growth,
+            until,
+            failure_ratio,
+        },
+    )
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The bound that the docs of `Config::probe_lease` state.
+    /// The bound that the docs of `Config::probe_lease` state, also by stages.
     #[test]
     fn a_well_upstream_closes_the_breaker_within_the_bound(scene in scene()) {
         // Enough for the last of the probes needed to come back, if each had to wait for the one before.
         let longest = scene.longest().max(scene.lease.unwrap_or_default());
-        let span = longest * (scene.successes_to_close + 2);
-        let most_calls = (span.as_nanos() / scene.interval.as_nanos()) as u32 + 10 * scene.successes_to_close;
-        prop_assume!(most_calls < 2_000_000);
+        let span = longest * (scene.needed() + 2);
+        let most_calls = (span.as_nanos() / scene.interval.as_nanos()) as u32 + 10 * scene.needed();
+        prop_assume!(most_calls < 500_000);
         let recovery = scene.play(most_calls);
         prop_assert!(recovery.is_some(), "half-open for ever");
         let recovery = recovery.unwrap();
         prop_assert!(recovery.probes.len() as u128 <= scene.most_probes(), "{recovery:?}");
-        let needed = recovery.probes[scene.successes_to_close as usize - 1];
+        let needed = recovery.probes[scene.needed() as usize - 1];
         prop_assert!(recovery.closed <= needed + scene.longest(), "{recovery:?}");
     }
 }
@@ -147,6 +189,7 @@ fn calls_of_90_seconds_close_a_breaker_whose_lease_is_60() {
         lease: Config::default().probe_lease,
         max_probes: 1,
         successes_to_close: 1,
+        stages: None,
     };
     let recovery = scene.play(21_600).expect("closed within six hours");
     assert_eq!(recovery.closed, Duration::from_secs(90));
@@ -162,6 +205,7 @@ fn a_hung_upstream_is_probed_once_a_lease_and_recovers_with_the_first_that_answe
         lease: Some(Duration::from_secs(60)),
         max_probes: 1,
         successes_to_close: 1,
+        stages: None,
     };
     let recovery = scene.play(21_600).expect("closed within six hours");
     assert_eq!(recovery.probes.len(), 31);

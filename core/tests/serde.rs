@@ -9,7 +9,7 @@ use cutout::registry::RegistryConfig;
 use cutout::verdict::Verdict;
 use cutout::{
     Breaker, Cause, Config, Cusum, Event, ManualClock, OpenWait, Outcome, Overdue, Score, SlowRule,
-    Snapshot, State, Window,
+    Snapshot, Stages, State, Window,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +38,12 @@ fn unlike_the_default() -> Config {
         config.abandoned = Outcome::Failure;
         config.abandoned_after = Some(Duration::from_secs(90));
         config.panicked = Outcome::Timeout;
+        config.stages = Some(Stages {
+            first: 3,
+            growth: 5,
+            until: 101,
+            failure_ratio: 0.57,
+        });
     })
 }
 
@@ -247,6 +253,7 @@ fn a_config_is_written_for_people() {
         "abandoned": "failure",
         "abandoned_after": "90s",
         "panicked": "timeout",
+        "stages": { "first": 3, "growth": 5, "until": 101, "failure_ratio": 0.57 },
     });
     assert_eq!(written, expected);
 }
@@ -316,6 +323,7 @@ fn every_error_names_its_field() {
         "open_wait",
         "max_probes",
         "successes_to_close",
+        "stages",
         "probe_lease",
         "max_inconclusive",
         "abandoned",

@@ -92,6 +92,8 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         probes_out: values::number(input)?,
         probes_passed: values::number(input)?,
         probes_inconclusive: values::number(input)?,
+        probes_failed: 0,
+        stage: 0,
         window,
         samples,
         buckets: buckets?,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use cutout::{Config, Cusum, Label, OpenWait, Outcome, Overdue, Report, Score, SlowRule, Window};
+use cutout::{
+    Config, Cusum, Label, OpenWait, Outcome, Overdue, Report, Score, SlowRule, Stages, Window,
+};
 
 /// A number, most often a small one.
 pub(crate) fn number(input: &mut Unstructured<'_>) -> Result<u32> {
@@ -128,13 +130,48 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         true => Window::Cusum(cusum(input)?),
         false => window,
     };
+    let stages = option(input, stages)?;
     Ok(config.with(|config| {
         config.window = window;
         config.overdue = overdue;
         config.failures = failures;
         config.abandoned_after = abandoned_after;
+        config.stages = stages;
         config.min_calls = config.min_calls.filter(|_| says_min_calls);
     }))
+}
+
+fn stages(input: &mut Unstructured<'_>) -> Result<Stages> {
+    Ok(Stages {
+        first: number(input)?,
+        growth: number(input)?,
+        until: number(input)?,
+        failure_ratio: ratio(input)?,
+    })
+}
+
+/// The same with what is illegal in it replaced.
+fn legal_stages(stages: Stages) -> Stages {
+    let until = stages.until.clamp(1, Stages::MAX);
+    Stages {
+        // Those that double, from one on, come to 255 at most.
+        first: if until > 64 {
+            1
+        } else {
+            stages.first.clamp(1, until)
+        },
+        growth: if until > 64 {
+            2
+        } else {
+            stages.growth.clamp(2, Stages::MAX)
+        },
+        until,
+        failure_ratio: if stages.failure_ratio > 0.0 && stages.failure_ratio <= 1.0 {
+            stages.failure_ratio
+        } else {
+            0.5
+        },
+    }
 }
 
 fn score(input: &mut Unstructured<'_>) -> Result<Score> {
@@ -248,6 +285,7 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
     ] {
         *count = (*count).clamp(1, 255);
     }
+    config.stages = config.stages.map(legal_stages);
     config.probe_lease = config.probe_lease.map(|lease| lease.max(LEAST));
     Ok(config)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cutout::{Config, OpenWait, Window};
+use crate::cutout::{Config, OpenWait, Stages, Window};
 use crate::op::{Op, calls, failure};
 
 /// The open wait, and the unit of the growing one.
@@ -27,6 +27,18 @@ pub(crate) fn probes(max_probes: u32, successes_to_close: u32) -> Config {
     window(1).with(|config| {
         config.max_probes = max_probes;
         config.successes_to_close = successes_to_close;
+    })
+}
+
+/// The same by stages that double up to `until`, each with such a share of failures.
+pub(crate) fn stages(first: u32, until: u32, failure_ratio: f64) -> Config {
+    probes(1, 1).with(|config| {
+        config.stages = Some(Stages {
+            first,
+            growth: 2,
+            until,
+            failure_ratio,
+        });
     })
 }
 

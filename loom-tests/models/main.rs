@@ -27,6 +27,7 @@ mod resume;
 mod score;
 mod settle;
 mod snapshot;
+mod stages;
 mod stale;
 mod tally;
 mod time;

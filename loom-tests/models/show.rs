@@ -37,6 +37,13 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
             " out {} passed {} inconclusive {}",
             snapshot.probes_out, snapshot.probes_passed, snapshot.probes_inconclusive
         );
+        if snapshot.stage > 0 {
+            let _ = write!(
+                text,
+                " stage {} failed {}",
+                snapshot.stage, snapshot.probes_failed
+            );
+        }
     }
     let _ = match snapshot.window {
         Window::Count(size) => {

@@ -20,7 +20,7 @@ impl<C: Clock> Breaker<C> {
     /// writes nothing (with a slow rule it reads the clock too). Open rejects until
     /// its wait is over; the first call after that makes the breaker half-open and
     /// gets a probe. Half-open grants while fewer than `max_probes` probes are
-    /// unsettled.
+    /// unsettled, or while the [stage](crate::Stages) has a slot.
     ///
     /// Lock-free, without allocation; at most one clock read.
     ///
@@ -141,9 +141,8 @@ impl<C: Clock> Breaker<C> {
 
     /// Admission by a half-open word; `None` if it has moved meanwhile.
     fn admit_probe(&self, word: Word, now: &Reading<'_, C>) -> Option<Result<Token, Rejected>> {
-        let terms = self.engine.terms(word);
         let half_open = word.half_open();
-        if half_open.out < terms.max_probes() {
+        if self.engine.has_slot(word) {
             let granted = word.with_half_open(HalfOpen {
                 out: half_open.out + 1,
                 ..half_open

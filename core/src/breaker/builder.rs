@@ -20,6 +20,7 @@ use crate::contract::event::Event;
 use crate::contract::evidence::Evidence;
 use crate::contract::outcome::Outcome;
 use crate::contract::snapshot::Snapshot;
+use crate::contract::stages::Stages;
 use crate::engine::Engine;
 use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
@@ -199,6 +200,12 @@ impl<C: Clock> Builder<C> {
         self
     }
 
+    /// Sets [`Config::stages`]; `None` for one stage by the two above.
+    pub fn stages(mut self, stages: impl Into<Option<Stages>>) -> Self {
+        self.config.stages = stages.into();
+        self
+    }
+
     /// Sets [`Config::probe_lease`]; `None` for no lease.
     pub fn probe_lease(mut self, lease: impl Into<Option<Duration>>) -> Self {
         self.config.probe_lease = lease.into();
@@ -271,7 +278,7 @@ impl<C: Clock> Builder<C> {
     /// Adds a callback for those who queue for probes: it is called when a slot of a
     /// half-open breaker may have become free without a transition.
     ///
-    /// That is when a probe passes and more have to, when one ends without a verdict,
+    /// That is when a probe is counted and decides nothing, when a stage passes, when one ends without a verdict,
     /// and when a half-open breaker is [reconfigured](Breaker::reconfigure) to a larger quota. Together with
     /// the events this covers all that can end a rejection, but for time: an open wait or a lease
     /// that runs out makes no call. It is called after the slot is free, by the thread that freed it, or by one

@@ -20,6 +20,7 @@ mod operate;
 mod overdue;
 mod peers;
 pub(crate) mod permit;
+mod probe;
 mod refusal;
 pub(crate) mod rejected;
 pub(crate) mod seed;
@@ -248,8 +249,7 @@ impl<C: Clock> Breaker<C> {
                     .deadline_of(word)
                     .map(|deadline| deadline.is_over(now.get())),
                 State::HalfOpen => Some(
-                    word.half_open().out < self.engine.terms(word).max_probes()
-                        || self.engine.lease_of(word).is_over(now.get()),
+                    self.engine.has_slot(word) || self.engine.lease_of(word).is_over(now.get()),
                 ),
             };
             // The quota and the lease were read after the word. If the word is still the same, they go with it.
@@ -297,7 +297,9 @@ impl<C: Clock> Breaker<C> {
             interrupted: self.interrupted(word, now)?,
             probes_out: 0,
             probes_passed: 0,
+            probes_failed: 0,
             probes_inconclusive: 0,
+            stage: 0,
             window: self.engine.window(word),
             samples,
             buckets: Vec::new(),
@@ -330,7 +332,9 @@ impl<C: Clock> Breaker<C> {
                 let half_open = word.half_open();
                 snapshot.cause = Some(half_open.cause);
                 snapshot.probes_out = half_open.out;
-                snapshot.probes_passed = half_open.passed;
+                let recovery = self.engine.recovery(word);
+                (snapshot.stage, snapshot.probes_passed) = recovery.place(half_open.passed);
+                snapshot.probes_failed = half_open.bad;
                 snapshot.probes_inconclusive = half_open.inconclusive;
             }
         }

@@ -208,16 +208,25 @@ impl<C: Clock> Breaker<C> {
         let now = Reading::new(self);
         let turn = Turn::wait_for(&self.reconfigurations);
         // Only this thread changes the config now.
-        let quota = self.engine.terms(self.engine.word.load()).max_probes();
+        let quota = self.probe_quota();
         let moved = self.switch_side(&config, &now);
         drop(turn);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
-        if config.max_probes > quota && self.engine.word.load().state() == State::HalfOpen {
+        if self.probe_quota() > quota {
             self.tell_slot_free();
         }
         Ok(())
+    }
+
+    /// How many probes may be out at a time; none unless half-open.
+    fn probe_quota(&self) -> u32 {
+        let word = self.engine.word.load();
+        match word.state() {
+            State::HalfOpen => self.engine.recovery(word).quota(word.half_open().passed),
+            _ => 0,
+        }
     }
 
     /// Fills the free config side and moves the word to it. Says which

@@ -43,8 +43,8 @@ impl<C: Clock> Breaker<C> {
                     None => continue,
                 },
                 State::HalfOpen => {
-                    let granted = word.half_open().out < self.engine.terms(word).max_probes()
-                        || self.engine.lease_of(word).is_over(now.get());
+                    let granted =
+                        self.engine.has_slot(word) || self.engine.lease_of(word).is_over(now.get());
                     (!granted).then(|| self.lease_left(word, &now))
                 }
             };

@@ -13,13 +13,12 @@ use crate::contract::state::{Cause, State};
 use crate::engine::Recording;
 use crate::engine::by_time::Judgement;
 use crate::engine::in_flight::Return;
-use crate::engine::past::MAX_ATTEMPT;
 use crate::engine::records::TripRecord;
 use crate::engine::settings::Terms;
 use crate::engine::sync::Relaxed;
 use crate::engine::wait::Wait;
 use crate::engine::window::count::Kind;
-use crate::engine::word::{HalfOpen, Word};
+use crate::engine::word::Word;
 
 /// A call that has ended: its permit's token, what is reported of it, and the time of the report.
 pub(crate) struct EndedCall<'a, C> {
@@ -34,7 +33,7 @@ pub(crate) struct EndedCall<'a, C> {
 impl<C: Clock> EndedCall<'_, C> {
     /// Whether the call was slow, by the rule in `terms`.
     #[inline]
-    fn is_slow(&self, terms: Terms<'_>) -> bool {
+    pub(super) fn is_slow(&self, terms: Terms<'_>) -> bool {
         let Some(limit) = terms.slow_limit() else {
             return false;
         };
@@ -362,71 +361,9 @@ impl<C: Clock> Breaker<C> {
             .then_some(Settled::Tripped)
     }
 
-    /// What a probe's outcome decides; `None` if the word has moved meanwhile.
-    ///
-    /// A late probe lost its lease, and with it its slot: it frees none. For example, the quota is 1, probe A's lease ran out, and probe B
-    /// has A's slot. A comes back with a success: it counts as passed, and B is still out.
-    fn judge_probe(&self, word: Word, is_late: bool, ended: &EndedCall<'_, C>) -> Option<Settled> {
-        let terms = self.engine.terms(word);
-        let half_open = word.half_open();
-        let out = half_open.out.saturating_sub(u32::from(!is_late));
-        let verdict = match ended.outcome {
-            Outcome::Failure => Some(Cause::ProbeFailed),
-            Outcome::Timeout => Some(Cause::ProbeTimedOut),
-            Outcome::Success | Outcome::Answered if ended.is_slow(terms) => Some(Cause::ProbeSlow),
-            Outcome::Success | Outcome::Answered => None,
-            Outcome::Ignored => {
-                let inconclusive = half_open.inconclusive + 1;
-                if inconclusive >= terms.max_inconclusive() {
-                    Some(Cause::ProbesInconclusive)
-                } else {
-                    let freed = word.with_half_open(HalfOpen {
-                        out,
-                        inconclusive,
-                        ..half_open
-                    });
-                    return self.free_slot(word, freed, Settled::Ignored);
-                }
-            }
-        };
-        if let Some(cause) = verdict {
-            let attempt = (self.engine.attempt_of(word)? + 1).min(MAX_ATTEMPT);
-            return self
-                .open(word, cause, attempt, Counts::default(), ended)
-                .then_some(Settled::Reopened);
-        }
-        let passed = (half_open.passed + 1).min(255);
-        if passed < terms.successes_to_close() {
-            let counted = word.with_half_open(HalfOpen {
-                out,
-                passed,
-                ..half_open
-            });
-            return self.free_slot(word, counted, Settled::Recorded);
-        }
-        let recorder = terms.recorder();
-        let mut to = word.to_closed(recorder);
-        if recorder.by_score {
-            to = to.with_standing(terms.head_start());
-        }
-        self.engine.begin(word, to).then(|| {
-            let now = ended.now;
-            self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
-            Settled::Closed
-        })
-    }
-
-    /// Moves a half-open word to `to`, which has one probe less out, and tells those who wait for a slot. `None` if the word has moved meanwhile.
-    fn free_slot(&self, from: Word, to: Word, settled: Settled) -> Option<Settled> {
-        self.engine.word.try_move(from, to).then(|| {
-            self.tell_slot_free();
-            settled
-        })
-    }
-
     /// Moves the word to open by an outcome; false if it has moved meanwhile.
     #[cold]
-    fn open(
+    pub(super) fn open(
         &self,
         from: Word,
         cause: Cause,

@@ -9,6 +9,7 @@ use crate::contract::cusum::Cusum;
 use crate::contract::error::ConfigError;
 use crate::contract::outcome::{Outcome, Sample};
 use crate::contract::score::Score;
+use crate::contract::stages::Stages;
 
 /// What the ratios are computed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -203,6 +204,7 @@ impl OpenWait {
 /// | `consecutive_failures`, `failures` | none | as `min_calls`; or none |
 /// | `open_wait` | 30 s, fixed | base above zero, factor finite and at least 1, max at least base, jitter 0 to 100 % |
 /// | `max_probes`, `successes_to_close` | 1, 1 | 1 to 255 |
+/// | `stages` | none | first 1 to until, growth 2 to 128, until 1 to 128, at most 255 outcomes in all, ratio as above |
 /// | `probe_lease` | 60 s | above zero; or none |
 /// | `max_inconclusive` | 16 | 1 to 255 |
 /// | `abandoned`, `panicked` | ignored, failure | any outcome |
@@ -260,10 +262,13 @@ pub struct Config {
     pub failures: Option<u32>,
     /// How long the breaker stays open.
     pub open_wait: OpenWait,
-    /// How many probes may be unsettled at a time.
+    /// How many probes may be unsettled at a time. It says nothing beside `stages`.
     pub max_probes: u32,
-    /// How many probes must succeed to close.
+    /// How many probes must succeed to close; one that is bad opens again. It says nothing beside `stages`.
     pub successes_to_close: u32,
+    /// Recovery by stages, of which each may show some failures. With `None` there is one stage: `max_probes` at a
+    /// time, closed after `successes_to_close` and opened by the first bad one. See [`Stages`].
+    pub stages: Option<Stages>,
     /// How long a probe may stay unsettled before its slot can be reclaimed. Then it is
     /// presumed lost. Its end is rounded up to a millisecond; a lease that ends later
     /// than 139 years after the breaker was built never ends.
@@ -280,9 +285,11 @@ pub struct Config {
     ///   [`successes_to_close`](Self::successes_to_close)-th probe was admitted;
     /// - until then it admits at most `successes_to_close + max_probes * (ceil(d / lease) + 1)` probes.
     ///
+    /// By stages it is the same with all outcomes of the stages in the place of `successes_to_close`, and `until` in that of `max_probes`.
+    ///
     /// Leases do not grow, so that permits that leak delay the next probe by one lease each.
     pub probe_lease: Option<Duration>,
-    /// How many probes of one half-open period may end without a verdict
+    /// How many probes of one half-open period, or of one stage, may end without a verdict
     /// (ignored or dropped) before the breaker opens again, which lengthens an
     /// [`open_wait`](Self::open_wait) that grows.
     pub max_inconclusive: u32,
@@ -326,6 +333,7 @@ impl Config {
         open_wait: OpenWait::fixed(Duration::from_secs(30)),
         max_probes: 1,
         successes_to_close: 1,
+        stages: None,
         probe_lease: Some(Duration::from_secs(60)),
         max_inconclusive: 16,
         abandoned: Outcome::Ignored,
@@ -587,6 +595,9 @@ impl Config {
             ("max_inconclusive", self.max_inconclusive),
         ] {
             check((1..=255).contains(&count), field, count, "1 to 255")?;
+        }
+        if let Some(stages) = self.stages {
+            stages.validate()?;
         }
         match self.probe_lease {
             Some(lease) => check_duration("probe_lease", lease),

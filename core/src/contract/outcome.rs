@@ -155,7 +155,7 @@ impl From<Outcome> for Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Settled {
-    /// The outcome entered the window, or the probe was counted as passed.
+    /// The outcome entered the window, or the probe was counted and decided nothing, or no more than a stage.
     Recorded,
     /// Nothing was judged: the outcome was [`Outcome::Ignored`], or the breaker is
     /// disabled.

@@ -6,6 +6,7 @@ use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait};
 use crate::contract::evidence::Threshold;
 use crate::contract::outcome::Counts;
+use crate::contract::ratio::{least, reaches};
 use crate::contract::state::Cause;
 
 /// The rules of a config; zero stands for a rule that is not set.
@@ -111,20 +112,6 @@ impl Rules {
         .min()
         .unwrap_or(u32::MAX)
     }
-}
-
-/// The least part of `size` that reaches a ratio.
-pub(crate) fn least(ratio: f64, size: u32) -> u32 {
-    // The product may be off by a rounding either way; the quotient decides.
-    let near = (ratio * f64::from(size)) as u32;
-    (near.saturating_sub(1).max(1)..=size)
-        .find(|&part| reaches(part, size, ratio))
-        .unwrap_or(size.saturating_add(1))
-}
-
-/// Compared as a quotient: `57.0 / 100.0 >= 0.57` holds, `57.0 >= 0.57 * 100.0` need not.
-fn reaches(part: u32, samples: u32, ratio: f64) -> bool {
-    f64::from(part) / f64::from(samples) >= ratio
 }
 
 /// The open wait of the given re-opening in nanoseconds, at least one, and at least what the

@@ -31,10 +31,15 @@ pub struct Snapshot {
     pub interrupted: Option<Interrupted>,
     /// Probes unsettled whose lease has not been lost; zero unless half-open.
     pub probes_out: u32,
-    /// Probes passed in this half-open period.
+    /// Probes passed in this half-open period, or in this stage of it.
     pub probes_passed: u32,
-    /// Probes without a verdict in this half-open period.
+    /// Probes of this stage that failed, timed out or were slow; zero unless the breaker recovers by
+    /// [`Stages`](crate::Stages), since otherwise one of them opens it again.
+    pub probes_failed: u32,
+    /// Probes without a verdict in this half-open period, or in this stage of it.
     pub probes_inconclusive: u32,
+    /// Which of its [`Stages`](crate::Stages) half-open is in, from 1; zero without them, and in other states.
+    pub stage: u32,
     /// The window's shape.
     pub window: Window,
     /// What a count window holds, oldest first; empty unless closed or observe-only.

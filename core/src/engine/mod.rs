@@ -31,6 +31,7 @@ pub(crate) mod word;
 use crate::contract::config::{Config, Window};
 use crate::contract::outcome::Counts;
 use crate::contract::rules::Rules;
+use crate::contract::stages::Recovery;
 use crate::contract::state::Cause;
 use crate::engine::beside::Beside;
 use crate::engine::on_demand::OnDemand;
@@ -39,7 +40,7 @@ use crate::engine::settings::{Settings, Terms};
 use crate::engine::sync::AtomicU64;
 use crate::engine::window::count::NEAR_WORDS;
 use crate::engine::window::tally::Tally;
-use crate::engine::word::{AtomicWord, Word};
+use crate::engine::word::{AtomicWord, HalfOpen, Word};
 
 /// The word, the tally and the near ring words come first, and the breaker is aligned to 128 bytes. So all but the last of the
 /// ring words, which a window of more than 112 has, lie in one block of 128 bytes that shares its cache lines with nothing
@@ -104,6 +105,25 @@ impl Engine {
             failures: self.on_demand.rare(word.side()).failures,
             ..self.terms(word).rules()
         }
+    }
+
+    /// How half-open is decided by the config that goes with `word`.
+    #[inline]
+    pub(crate) fn recovery(&self, word: Word) -> Recovery {
+        self.terms(word).at_once().unwrap_or_else(|| {
+            let stages = self.on_demand.rare(word.side()).stages;
+            // Without them the side is being filled anew, and the word has moved: whatever is decided will not hold.
+            Recovery::Staged(stages.unwrap_or_default())
+        })
+    }
+
+    /// Of a half-open word: whether there is a slot for one more probe.
+    #[inline]
+    pub(crate) fn has_slot(&self, word: Word) -> bool {
+        let HalfOpen {
+            out, passed, bad, ..
+        } = word.half_open();
+        self.recovery(word).has_slot(out, passed, bad)
     }
 
     /// The window that goes with `word`.

@@ -6,6 +6,8 @@ use once_cell::race::OnceBox;
 
 use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, Window};
+use crate::contract::stages::Stages;
+use crate::engine::field::Field;
 use crate::engine::in_flight::InFlight;
 use crate::engine::pulse::Pulse;
 use crate::engine::records::Texts;
@@ -27,7 +29,7 @@ struct Parts {
     in_flight: OnceBox<InFlight>,
     pulse: OnceBox<Pulse>,
     /// Of each side: what few configs set.
-    rare: [[AtomicU64; 2]; 2],
+    rare: [[AtomicU64; 3]; 2],
 }
 
 /// What few configs set.
@@ -37,6 +39,51 @@ pub(crate) struct Rare {
     pub(crate) failures: u32,
     /// After how many nanoseconds an abandoned call is a timeout.
     pub(crate) abandoned_after: Option<u64>,
+    pub(crate) stages: Option<Stages>,
+}
+
+const FAILURES: Field = Field::lowest(24);
+const FIRST: Field = FAILURES.above(8);
+const GROWTH: Field = FIRST.above(8);
+/// Zero for no stages.
+const UNTIL: Field = GROWTH.above(8);
+
+impl Rare {
+    fn of(config: &Config) -> Self {
+        Self {
+            failures: config.failures.unwrap_or(0),
+            abandoned_after: config.abandoned_after.map(saturating_nanos),
+            stages: config.stages,
+        }
+    }
+
+    fn pack(self) -> [u64; 3] {
+        let stages = self.stages.map_or(0, |stages| {
+            FIRST.put(stages.first.into())
+                | GROWTH.put(stages.growth.into())
+                | UNTIL.put(stages.until.into())
+        });
+        [
+            FAILURES.put(self.failures.into()) | stages,
+            self.abandoned_after.unwrap_or(0),
+            self.stages
+                .map_or(0, |stages| stages.failure_ratio.to_bits()),
+        ]
+    }
+
+    fn unpack([numbers, after, ratio]: [u64; 3]) -> Self {
+        let stages = Stages {
+            first: FIRST.get(numbers) as u32,
+            growth: GROWTH.get(numbers) as u32,
+            until: UNTIL.get(numbers) as u32,
+            failure_ratio: f64::from_bits(ratio),
+        };
+        Self {
+            failures: FAILURES.get(numbers) as u32,
+            abandoned_after: Some(after).filter(|&after| after > 0),
+            stages: Some(stages).filter(|stages| stages.until > 0),
+        }
+    }
 }
 
 impl OnDemand {
@@ -80,16 +127,15 @@ impl OnDemand {
 
     /// Fills a side that the breaker's word does not go with.
     pub(crate) fn fill(&self, side: usize, config: &Config) {
-        let failures = u64::from(config.failures.unwrap_or(0));
-        let after = config.abandoned_after.map_or(0, saturating_nanos);
-        if failures == 0 && after == 0 && self.0.get().is_none() {
+        let values = Rare::of(config).pack();
+        if values == [0; 3] && self.0.get().is_none() {
             return;
         }
-        let [to_failures, to_after] = &self.parts().rare[side];
-        // Release: pairs with `rare`; whoever sees these values also sees that the word has
-        // left the side.
-        to_failures.store(failures, Release);
-        to_after.store(after, Release);
+        for (word, value) in self.parts().rare[side].iter().zip(values) {
+            // Release: pairs with `rare`; whoever sees this value also sees that the word has
+            // left the side.
+            word.store(value, Release);
+        }
     }
 
     /// What few configs set, of a side.
@@ -98,11 +144,7 @@ impl OnDemand {
             return Rare::default();
         };
         // Acquire: pairs with `fill`.
-        let [failures, after] = [0, 1].map(|word| parts.rare[side][word].load(Acquire));
-        Rare {
-            failures: failures as u32,
-            abandoned_after: Some(after).filter(|&after| after > 0),
-        }
+        Rare::unpack([0, 1, 2].map(|word| parts.rare[side][word].load(Acquire)))
     }
 
     /// The words of a far ring, if there has ever been a window that needs it.

@@ -15,8 +15,10 @@ use crate::contract::clock::saturating_nanos;
 use crate::contract::config::{Config, OpenWait, Overdue, SlowRule, Window};
 use crate::contract::cusum::{Cusum, SlowScore};
 use crate::contract::outcome::Outcome;
-use crate::contract::rules::{Rules, least};
+use crate::contract::ratio::least;
+use crate::contract::rules::Rules;
 use crate::contract::score::Score;
+use crate::contract::stages::Recovery;
 use crate::engine::field::{Field, seldom};
 use crate::engine::on_demand::Rare;
 use crate::engine::shape::{Closed, Shape};
@@ -54,6 +56,8 @@ const MIN_CALLS: Field = JITTER.above(24);
 const SAID: Field = MIN_CALLS.above(1);
 /// Whether a rule or a policy needs the start time of calls.
 const TIMED: Field = SAID.above(1);
+/// Whether half-open goes by stages.
+const STAGED: Field = TIMED.above(1);
 
 const FAILURE_RATIO: usize = 2;
 const TIMEOUT_RATIO: usize = 3;
@@ -150,7 +154,8 @@ fn pack(config: &Config, ring: RingAt) -> [u64; WORDS] {
         | JITTER.put(u64::from(config.open_wait.jitter_percent))
         | MIN_CALLS.put(u64::from(config.min_calls()))
         | SAID.put(u64::from(config.min_calls.is_some()))
-        | TIMED.put(u64::from(config.is_timed()));
+        | TIMED.put(u64::from(config.is_timed()))
+        | STAGED.put(u64::from(config.stages.is_some()));
     words[FAILURE_RATIO] = config.failure_ratio.unwrap_or(0.0).to_bits();
     words[TIMEOUT_RATIO] = config.timeout_ratio.unwrap_or(0.0).to_bits();
     words[SLOW_RATIO] = rules.slow_ratio.to_bits();
@@ -432,13 +437,14 @@ impl Terms<'_> {
         }
     }
 
+    /// How half-open is decided; `None` if it goes by stages.
     #[inline]
-    pub(crate) fn max_probes(self) -> u32 {
-        MAX_PROBES.get(self.read(POLICIES)) as u32
-    }
-
-    pub(crate) fn successes_to_close(self) -> u32 {
-        SUCCESSES.get(self.read(POLICIES)) as u32
+    pub(crate) fn at_once(self) -> Option<Recovery> {
+        let policies = self.read(POLICIES);
+        (STAGED.get(policies) == 0).then(|| Recovery::AtOnce {
+            max_probes: MAX_PROBES.get(policies) as u32,
+            successes: SUCCESSES.get(policies) as u32,
+        })
     }
 
     pub(crate) fn max_inconclusive(self) -> u32 {
@@ -500,8 +506,9 @@ impl Terms<'_> {
             consecutive_failures: Some(rules.consecutive_failures).filter(|&run| run > 0),
             failures: Some(rare.failures).filter(|&failures| failures > 0),
             open_wait: self.open_wait(),
-            max_probes: self.max_probes(),
-            successes_to_close: self.successes_to_close(),
+            max_probes: MAX_PROBES.get(self.read(POLICIES)) as u32,
+            successes_to_close: SUCCESSES.get(self.read(POLICIES)) as u32,
+            stages: rare.stages,
             probe_lease: self.lease().map(Duration::from_nanos),
             max_inconclusive: self.max_inconclusive(),
             abandoned: self.abandoned(),

@@ -9,7 +9,7 @@
 //!   by a time window     timed 1 | revision 4 | run 32
 //!   by scores            timed 1 | revision 4 | run 8 | failure score 12 | slow score 12
 //! open, forced open      revision 2 | cause 4 | digits of the deadline 31
-//! half-open              revision 2 | cause 4 | unused 7 | out 8 | passed 8 | inconclusive 8
+//! half-open              revision 2 | cause 4 | bad 7 | out 8 | passed 8 | inconclusive 8
 //! disabled               revision 2
 //! ```
 //!
@@ -30,6 +30,7 @@
 
 use crate::contract::cusum::Cusum;
 use crate::contract::score::Score;
+use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
 use crate::engine::field::{Field, seldom};
 use crate::engine::shape::{Closed, LAP_CURSOR_BAD, Shape};
@@ -63,7 +64,7 @@ const REVISION: Field = CAUSE.above(2);
 const INCONCLUSIVE: Field = Field::lowest(8);
 const PASSED: Field = INCONCLUSIVE.above(8);
 const OUT: Field = PASSED.above(8);
-const UNUSED: Field = OUT.above(7);
+const BAD: Field = OUT.above(7);
 
 /// Modes. The topmost bit is clear where outcomes enter a window. There the middle bit
 /// says that the window is a time window.
@@ -83,7 +84,10 @@ const _: () = {
     assert!(FAILURE_SCORE.max() == Score::MAX_LIMIT as u64);
     assert!(SCORE_RUN.max() == Cusum::MAX_CONSECUTIVE as u64);
     assert!(REVISION.mask() | CAUSE.mask() | DIGITS.mask() == PAYLOAD.mask());
-    assert!(UNUSED.above(4).mask() == CAUSE.mask());
+    assert!(BAD.above(4).mask() == CAUSE.mask());
+    // A stage opens at the latest when all of its probes are bad.
+    assert!(BAD.max() + 1 == Stages::MAX as u64);
+    assert!(PASSED.max() == Stages::MAX_OUTCOMES as u64);
 };
 
 /// What a permit remembers of the word that granted it: the mode and the generation.
@@ -162,8 +166,11 @@ pub(crate) struct HalfOpen {
     pub(crate) cause: Cause,
     /// Probes granted and not settled.
     pub(crate) out: u32,
-    /// Probes that succeeded; saturates at 255, the most that can be asked for.
+    /// Probes that succeeded; saturates at 255, the most that can be asked for. By stages: the outcomes of those that have
+    /// passed, and the probes of this one that succeeded.
     pub(crate) passed: u32,
+    /// Probes of this stage that did not; less than decides it.
+    pub(crate) bad: u32,
     /// Probes that ended without a verdict.
     pub(crate) inconclusive: u32,
 }
@@ -175,6 +182,7 @@ impl HalfOpen {
             cause,
             out: 0,
             passed: 0,
+            bad: 0,
             inconclusive: 0,
         }
     }
@@ -381,6 +389,7 @@ impl Word {
             cause: self.cause(),
             out: OUT.get(self.0) as u32,
             passed: PASSED.get(self.0) as u32,
+            bad: BAD.get(self.0) as u32,
             inconclusive: INCONCLUSIVE.get(self.0) as u32,
         }
     }
@@ -597,6 +606,7 @@ fn half_open_bits(half_open: HalfOpen) -> u64 {
     cause_bits(half_open.cause)
         | OUT.put(u64::from(half_open.out))
         | PASSED.put(u64::from(half_open.passed))
+        | BAD.put(u64::from(half_open.bad))
         | INCONCLUSIVE.put(u64::from(half_open.inconclusive))
 }
 

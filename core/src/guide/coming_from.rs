@@ -47,7 +47,7 @@
 //! | `minimumNumberOfCalls` (100) | [`min_calls`](crate::Builder::min_calls)`(100)` | above the window it is refused |
 //! | `slowCallDurationThreshold` (60 s), `slowCallRateThreshold` (100) | [`slow`](crate::Builder::slow) | exactly the limit is slow; with [`overdue`](crate::Builder::overdue) a call counts before it returns |
 //! | `waitDurationInOpenState` (60 s), `waitIntervalFunctionInOpenState` | [`open_wait`](crate::Builder::open_wait) | fixed or exponential, with jitter; a failure may bring its own wait |
-//! | `permittedNumberOfCallsInHalfOpenState` (10) | [`max_probes`](crate::Builder::max_probes) and [`successes_to_close`](crate::Builder::successes_to_close) | at a time, and reclaimed; one failure opens again, no ratio is waited for |
+//! | `permittedNumberOfCallsInHalfOpenState` (10) | [`max_probes`](crate::Builder::max_probes) and [`successes_to_close`](crate::Builder::successes_to_close) | at a time, and reclaimed; one failure opens again. By a ratio: [`stages`](crate::Builder::stages) of which the first is the last, `Stages { first: 10, until: 10, failure_ratio: 0.5, .. }` |
 //! | `maxWaitDurationInHalfOpenState` (none) | [`probe_lease`](crate::Builder::probe_lease), [`max_inconclusive`](crate::Builder::max_inconclusive) | each probe has a lease of its own |
 //! | `automaticTransitionFromOpenToHalfOpenEnabled` (false) | none | it would need a thread; `state` reads half-open in time |
 //! | `ignoreExceptions`, `recordExceptions` | a [classifier](crate::classify) | |
@@ -165,7 +165,7 @@
 //! | --- | --- | --- |
 //! | `failure_threshold` (0.1), `min_throughput` (100), `sampling_duration` (30 s) | [`failure_ratio`](crate::Builder::failure_ratio), [`min_calls`](crate::Builder::min_calls), [`Window::time`](crate::Window::time) | |
 //! | `break_duration` (5 s) | [`open_wait`](crate::Builder::open_wait) | |
-//! | `half_open_mode` (progressive) | [`max_probes`](crate::Builder::max_probes), [`successes_to_close`](crate::Builder::successes_to_close) | theirs admits a growing share of the calls |
+//! | `half_open_mode` (progressive) | [`stages`](crate::Builder::stages) | theirs admits a growing share of the calls, here a growing number of probes |
 //! | `recovery_with` | a [classifier](crate::classify) | here whether to retry is another question |
 //! | abandoned calls fail if nothing succeeds | [`abandoned_after`](crate::Builder::abandoned_after) | by how long the caller waited, not by whether anybody else succeeded |
 //! | an id for each breaker | the features `registry` and `tower`: `BreakerLayer::keyed` | with a bound on their number |
@@ -185,7 +185,7 @@
 //! | its setting (default) | here | what differs |
 //! | --- | --- | --- |
 //! | `error_rate` (0.5), `closed_len` (100) | [`failure_ratio`](crate::Builder::failure_ratio), [`Window::count`](crate::Window::count)`(100)` with `min_calls(100)` | `min_calls` may be less: theirs judges a full window only |
-//! | `half_open_len` (10) | [`max_probes`](crate::Builder::max_probes), [`successes_to_close`](crate::Builder::successes_to_close) | theirs admits every caller, and judges the rate of ten |
+//! | `half_open_len` (10) | [`stages`](crate::Builder::stages) with `first` and `until` 10 | theirs admits every caller |
 //! | `open_wait` (30 s) | [`open_wait`](crate::Builder::open_wait) | |
 //!
 //! # tower-resilience

@@ -47,7 +47,7 @@
 //!                                         |    2     |   4   |         31            |
 //!                                         +----------+-------+-----------------------+
 //!                                         +----------+-------+------+---+------+-----+
-//!     half-open                           | revision | cause |unused|out|passed|incon|
+//!     half-open                           | revision | cause | bad  |out|passed|incon|
 //!                                         |    2     |   4   |  7   | 8 |  8   |  8  |
 //!                                         +----------+-------+------+---+------+-----+
 //!                                         +----------+-------------------------------+
@@ -154,9 +154,14 @@
 //! | hands on what came before, and moves the word: half-open, one probe out | `engine/generations.rs`, `begin` | acquire and release |
 //! | another call now: no slot, and the lease is not over: `Rejected` | `breaker/allow.rs`, `admit_probe` | acquire; a second look at the word |
 //! | another call after the lease: a new half-open generation, the slots are free again | the same, `Cause::LeaseLost` | as a first probe |
-//! | the probe succeeds: `judge_probe` moves the word to closed, with an empty window | `breaker/settle.rs` | acquire and release |
-//! | or it fails: `open`, as a trip, with one more attempt | `breaker/settle.rs` | as a trip |
-//! | or it is ignored: the slot is free, and those who wait are told | `breaker/settle.rs`, `free_slot` | acquire and release |
+//! | the probe succeeds: `judge_probe` moves the word to closed, with an empty window | `breaker/probe.rs` | acquire and release |
+//! | or it is counted, and nothing or a stage is decided: one move of the word, no cell beside it | `contract/stages.rs`, `Recovery`; `breaker/probe.rs` | acquire and release |
+//! | or it fails: `reopen`, as a trip, with one more attempt | `breaker/probe.rs`, `breaker/settle.rs` | as a trip |
+//! | or it is ignored: the slot is free, and those who wait are told | `breaker/probe.rs`, `free_slot` | acquire and release |
+//!
+//! By stages the word holds no number of a stage: `passed` counts the outcomes of the stages that are over and the good ones of the present
+//! one, so the config says which stage that is. For example, stages of 1, 2 and 4, and `passed` is 4: the third stage began at 3, and one
+//! probe of it has passed. A stage that is decided early moves `passed` on to its end.
 //!
 //! # How it is checked
 //!
@@ -272,6 +277,7 @@
 //! | **pulse**, **beat** | how steadily the clock was read; one value of that |
 //! | **running time** | the clock less the pauses in which the process stood still |
 //! | **rare** | what few configs set: on two sides too, but made on demand |
+//! | **stage** | how many probes half-open admits at a time and in all, before it goes on or opens again |
 //! | **probe slot** | the right of half-open to have one more probe out |
 //! | **entry** | a target or a key, as a registry or a router holds it |
 //! | **verdict** | what a status says of its upstream; or what a probe has decided |

@@ -41,10 +41,11 @@ impl Model {
                 );
                 Ok(self.probe(at))
             }
-            Mode::HalfOpen(_, probes) if probes.out < self.config.max_probes => Ok(self.probe(at)),
+            Mode::HalfOpen(_, probes) if self.has_slot(probes) => Ok(self.probe(at)),
             Mode::HalfOpen(opened, probes) if probes.leased_until.passed(at) => {
                 let kept = Probes {
                     passed: probes.passed,
+                    bad: probes.bad,
                     inconclusive: probes.inconclusive,
                     generations: probes.generations + 1,
                     ..Probes::NONE
@@ -294,6 +295,11 @@ impl Model {
             Outcome::Success | Outcome::Answered | Outcome::Ignored => None,
         };
         if let Some(cause) = verdict {
+            probes.bad += 1;
+            if self.is_tolerated(probes) {
+                self.mode = Mode::HalfOpen(opened, probes);
+                return Settled::Recorded;
+            }
             let attempt = (opened.attempt + 1).min(MAX_ATTEMPT);
             self.open(Opened { cause, attempt }, report, at);
             return Settled::Reopened;
@@ -316,14 +322,56 @@ impl Model {
             return Settled::Ignored;
         }
 
-        probes.passed += 1;
-        if probes.passed >= self.config.successes_to_close {
+        let closes = match self.config.stages {
+            None => {
+                probes.passed += 1;
+                probes.passed >= self.config.successes_to_close
+            }
+            Some(stages) => self.passes(stages, &mut probes),
+        };
+        if closes {
             let window = Content::after_probes(self.config.window);
             self.enter(Mode::Closed(window), Cause::ProbesPassed, None, at);
             return Settled::Closed;
         }
         self.mode = Mode::HalfOpen(opened, probes);
         Settled::Recorded
+    }
+
+    /// One more probe of a stage is well: the stage has passed if its share of bad ones could not be reached any more
+    /// were all the others bad. True if it was the last stage.
+    fn passes(&self, stages: Stages, probes: &mut Probes) -> bool {
+        let Stage { start, quota, .. } = stage(stages, probes.passed);
+        probes.passed += 1;
+        let good = probes.passed - start;
+        let most_bad = quota.saturating_sub(good);
+        if f64::from(most_bad) / f64::from(quota) >= stages.failure_ratio {
+            return false;
+        }
+        probes.passed = start + quota;
+        probes.bad = 0;
+        probes.inconclusive = 0;
+        quota == stages.until
+    }
+
+    /// Whether the bad probes of the stage may go on being looked at.
+    fn is_tolerated(&self, probes: Probes) -> bool {
+        self.config.stages.is_some_and(|stages| {
+            let quota = stage(stages, probes.passed).quota;
+            f64::from(probes.bad) / f64::from(quota) < stages.failure_ratio
+        })
+    }
+
+    /// Whether one more probe may be out.
+    fn has_slot(&self, probes: Probes) -> bool {
+        match self.config.stages {
+            None => probes.out < self.config.max_probes,
+            Some(stages) => {
+                let Stage { start, quota, .. } = stage(stages, probes.passed);
+                let judged = probes.passed - start + probes.bad;
+                probes.out == 0 || probes.out + judged < quota
+            }
+        }
     }
 
     /// Opens for the config's wait, or for as long as the upstream asked for if that is longer.
@@ -342,4 +390,30 @@ impl Model {
             at,
         );
     }
+}
+
+/// One of the stages of half-open.
+pub(super) struct Stage {
+    /// From one.
+    pub(super) number: u32,
+    /// What those before it come to.
+    pub(super) start: u32,
+    pub(super) quota: u32,
+}
+
+/// The stage in which the next outcome falls, if so many have come; the last one if there are more.
+pub(super) fn stage(stages: Stages, passed: u32) -> Stage {
+    let mut stage = Stage {
+        number: 1,
+        start: 0,
+        quota: stages.first,
+    };
+    while passed >= stage.start + stage.quota && stage.quota < stages.until {
+        stage = Stage {
+            number: stage.number + 1,
+            start: stage.start + stage.quota,
+            quota: (stage.quota * stages.growth).min(stages.until),
+        };
+    }
+    stage
 }

@@ -60,6 +60,7 @@ use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::score::Score;
 use crate::contract::snapshot::{Bucket, HeldScore, Scores, Snapshot};
+use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
 use crate::engine::wait::Wait;
 use crate::engine::word::{HalfOpen, Word};
@@ -140,7 +141,10 @@ struct Opened {
 struct Probes {
     /// Granted and not settled.
     out: u32,
+    /// By stages: all outcomes of those that are over, and the good ones of the present one.
     passed: u32,
+    /// The bad ones of the present stage.
+    bad: u32,
     inconclusive: u32,
     /// When the last lease of the probes granted in this generation runs out.
     leased_until: Deadline,
@@ -489,6 +493,7 @@ impl Probes {
     const NONE: Self = Self {
         out: 0,
         passed: 0,
+        bad: 0,
         inconclusive: 0,
         leased_until: Deadline(0),
         generations: 0,

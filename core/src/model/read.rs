@@ -101,7 +101,9 @@ impl Model {
             interrupted: None,
             probes_out: 0,
             probes_passed: 0,
+            probes_failed: 0,
             probes_inconclusive: 0,
+            stage: 0,
             window: self.config.window.kept(),
             samples: Vec::new(),
             buckets: Vec::new(),
@@ -141,6 +143,12 @@ impl Model {
                 snapshot.attempt = opened.attempt;
                 snapshot.probes_out = probes.out;
                 snapshot.probes_passed = probes.passed;
+                if let Some(stages) = self.config.stages {
+                    let stage = calls::stage(stages, probes.passed);
+                    snapshot.stage = stage.number;
+                    snapshot.probes_passed = probes.passed - stage.start;
+                }
+                snapshot.probes_failed = probes.bad;
                 snapshot.probes_inconclusive = probes.inconclusive;
             }
             Mode::ForcedOpen(deadline) => {

@@ -9,7 +9,7 @@ use super::{cusum, run};
 use crate::contract::config::{Config, Window};
 use crate::contract::cusum::Cusum;
 use crate::contract::error::ConfigError;
-use crate::contract::rules::least;
+use crate::contract::ratio::least;
 use crate::contract::score::Score;
 
 /// The largest window whose odds are computed: those of a time window under heavy traffic.

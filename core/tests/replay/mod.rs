@@ -15,6 +15,7 @@
 //! | `O=10s`, `O=10s*2..40s` | open wait: fixed, or base, factor and max |
 //! | `J=50` | jitter in percent |
 //! | `H=1 S=1 L=5s I=16` | probes at a time, successes to close, lease (or `none`), inconclusive probes |
+//! | `G=1*2..4/0.5` | stages: first, growth, until, and the share of failures; or `none` |
 //! | `D=f P=i` | what a dropped permit and one dropped by a panic settle as |
 //!
 //! | steps | meaning |
@@ -37,7 +38,7 @@ use std::time::Duration;
 
 use cutout::{
     Clock, Config, ManualClock, OpenWait, Outcome, Overdue, Report, Settled, SlowRule, Snapshot,
-    State, Window,
+    Stages, State, Window,
 };
 
 use crate::lockstep::{Held, Lockstep};
@@ -268,6 +269,8 @@ impl<'a> Replay<'a> {
                     "cause" => format!("{:?}", snapshot.cause.expect("a cause")),
                     "attempt" => snapshot.attempt.to_string(),
                     "out" => snapshot.probes_out.to_string(),
+                    "stage" => snapshot.stage.to_string(),
+                    "failed" => snapshot.probes_failed.to_string(),
                     "passed" => snapshot.probes_passed.to_string(),
                     "samples" => snapshot.counts().samples.to_string(),
                     "generation" => snapshot.generation.to_string(),
@@ -341,6 +344,7 @@ fn set(config: &mut Config, key: &str, value: &str) {
         "J" => config.open_wait = config.open_wait.jitter_percent(number()),
         "H" => config.max_probes = number(),
         "S" => config.successes_to_close = number(),
+        "G" => config.stages = (value != "none").then(|| stages(value)),
         "L" => config.probe_lease = (value != "none").then(|| duration(value)),
         "I" => config.max_inconclusive = number(),
         "D" => config.abandoned = outcome(value),
@@ -358,6 +362,20 @@ fn open_wait(text: &str) -> OpenWait {
             OpenWait::exponential(base, factor.parse().expect("a factor"), duration(max))
         }
         None => OpenWait::fixed(base),
+    }
+}
+
+/// `1*2..4/0.5`.
+fn stages(text: &str) -> Stages {
+    let (first, rest) = text.split_once('*').expect("a growth");
+    let (growth, rest) = rest.split_once("..").expect("an end");
+    let (until, ratio) = rest.split_once('/').expect("a ratio");
+    let number = |text: &str| text.parse().expect("a number");
+    Stages {
+        first: number(first),
+        growth: number(growth),
+        until: number(until),
+        failure_ratio: ratio.parse().expect("a ratio"),
     }
 }
 

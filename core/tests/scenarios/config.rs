@@ -128,6 +128,112 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
             range,
         );
     }
+    let stages = Stages::default();
+    for (stages, field, value, range) in [
+        (
+            Stages { first: 0, ..stages },
+            "first",
+            0.0,
+            "1 to stages.until",
+        ),
+        (
+            Stages {
+                first: 65,
+                ..stages
+            },
+            "first",
+            65.0,
+            "1 to stages.until",
+        ),
+        (
+            Stages {
+                growth: 0,
+                ..stages
+            },
+            "growth",
+            0.0,
+            "2 to 128",
+        ),
+        (
+            Stages {
+                growth: 1,
+                ..stages
+            },
+            "growth",
+            1.0,
+            "2 to 128",
+        ),
+        (
+            Stages {
+                growth: 129,
+                ..stages
+            },
+            "growth",
+            129.0,
+            "2 to 128",
+        ),
+        (Stages { until: 0, ..stages }, "until", 0.0, "1 to 128"),
+        (
+            Stages {
+                until: 256,
+                ..stages
+            },
+            "until",
+            256.0,
+            "1 to 128",
+        ),
+        (
+            Stages {
+                failure_ratio: 0.0,
+                ..stages
+            },
+            "failure_ratio",
+            0.0,
+            RATIO,
+        ),
+        (
+            Stages {
+                failure_ratio: 1.1,
+                ..stages
+            },
+            "failure_ratio",
+            1.1,
+            RATIO,
+        ),
+        (
+            Stages {
+                failure_ratio: f64::NAN,
+                ..stages
+            },
+            "failure_ratio",
+            f64::NAN,
+            RATIO,
+        ),
+        (
+            Stages {
+                first: 63,
+                until: 128,
+                ..stages
+            },
+            "",
+            317.0,
+            "at most 255 outcomes of all stages together",
+        ),
+    ] {
+        let field = match field {
+            "" => "stages",
+            "first" => "stages.first",
+            "growth" => "stages.growth",
+            "until" => "stages.until",
+            _ => "stages.failure_ratio",
+        };
+        row(
+            legal.with(|config| config.stages = Some(stages)),
+            field,
+            &value,
+            range,
+        );
+    }
     let max = Duration::from_secs(1);
     row(
         with(OpenWait { max, ..wait }),
@@ -174,6 +280,14 @@ fn every_field_changes_what_happens() {
             },
         max_probes: _,
         successes_to_close: _,
+        stages:
+            None
+            | Some(Stages {
+                first: _,
+                growth: _,
+                until: _,
+                failure_ratio: _,
+            }),
         probe_lease: _,
         max_inconclusive: _,
         abandoned: _,
@@ -182,7 +296,7 @@ fn every_field_changes_what_happens() {
         ..
     } = Config::default();
     let fields = serde_json::to_value(Config::default()).unwrap();
-    assert_eq!(fields.as_object().unwrap().len(), 16);
+    assert_eq!(fields.as_object().unwrap().len(), 17);
 
     let rows = [
         ("W=10 M=5 R=0.6", "W=5 M=5 R=0.6", "s*5 f f f"),
@@ -206,6 +320,11 @@ fn every_field_changes_what_happens() {
         ("L=5s", "L=6s", "f +10s a +5s a"),
         ("L=none", "L=6s", "f +10s a +6s a"),
         ("I=1", "I=2", "f +10s i"),
+        ("G=none", "G=1*2..4/0.5", "f +10s s"),
+        ("G=1*2..4/0.5", "G=2*2..4/0.5", "f +10s a a"),
+        ("G=1*2..4/0.5", "G=1*3..4/0.5", "f +10s s a a a"),
+        ("G=1*2..2/0.5", "G=1*2..4/0.5", "f +10s s*3"),
+        ("G=2*2..4/0.5", "G=2*2..4/1", "f +10s f"),
         ("D=i", "D=f", "d"),
         ("D=i", "D=n", "f +10s d"),
         ("DA=none", "DA=5s", "a1 +5s d(1)"),

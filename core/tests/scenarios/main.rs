@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cutout::{
     Breaker, CallError, Cause, Clock, Config, Counts, Evidence, Label, ListenerSet, ManualClock,
-    OpenWait, Scores, Settled, SlowRule, Snapshot, State, Window,
+    OpenWait, Scores, Settled, SlowRule, Snapshot, Stages, State, Window,
 };
 
 use replay::replay;
@@ -39,6 +39,7 @@ mod pauses;
 mod peers;
 mod reconfigure;
 mod restart;
+mod stages;
 mod stale_outcomes;
 mod time_windows;
 mod waits_and_clocks;

@@ -51,6 +51,8 @@ fn a_snapshot_of_nonsense_is_made_sense_of() {
         interrupted: None,
         probes_out: u32::MAX,
         probes_passed: u32::MAX,
+        probes_failed: u32::MAX,
+        stage: u32::MAX,
         probes_inconclusive: u32::MAX,
         window: Window::count(0),
         samples: Vec::new(),

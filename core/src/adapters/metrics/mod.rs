@@ -19,6 +19,7 @@
 //! | `cutout_breaker_state` | gauge | | 0 closed, 1 open, 2 half-open, 3 forced open, 4 disabled, 5 observe-only, -1 gone |
 //! | `cutout_breaker_wait_seconds` | gauge | | wait left until a call may be admitted; `+Inf` if only an operator can end it |
 //! | `cutout_breaker_probes_in_flight` | gauge | | probes granted and not settled |
+//! | `cutout_breaker_stage` | gauge | | the stage of its recovery that half-open is in, from 1; 0 without [`Stages`](crate::Stages) |
 //! | `cutout_breaker_window_samples` | gauge | | outcomes in the window |
 //! | `cutout_breaker_window_failures` | gauge | | failures in the window, timeouts among them |
 //! | `cutout_breaker_window_timeouts` | gauge | | timeouts in the window |

@@ -4,6 +4,7 @@ use metrics::{Unit, describe_counter, describe_gauge};
 
 pub(super) const STATE: &str = "cutout_breaker_state";
 pub(super) const WAIT: &str = "cutout_breaker_wait_seconds";
+pub(super) const STAGE: &str = "cutout_breaker_stage";
 pub(super) const PROBES: &str = "cutout_breaker_probes_in_flight";
 pub(super) const SAMPLES: &str = "cutout_breaker_window_samples";
 pub(super) const FAILURES: &str = "cutout_breaker_window_failures";
@@ -49,6 +50,11 @@ pub fn describe() {
             "Wait left until a call may be admitted",
         ),
         (PROBES, Unit::Count, "Probes granted and not settled"),
+        (
+            STAGE,
+            Unit::Count,
+            "Stage that half-open is in, from 1; 0 without stages",
+        ),
         (SAMPLES, Unit::Count, "Outcomes in the window"),
         (
             FAILURES,

@@ -8,9 +8,9 @@ use metrics::{Label, SharedString, counter, gauge};
 
 use super::series::{
     CALLS, FAILURE_SCORE, FAILURES, LISTENER_PANICS, PROBES, REFUSALS, REJECTIONS, SAMPLES, SHARE,
-    SHARE_ACCEPTS, SHARE_FAILURES, SHARE_REQUESTS, SLOW, SLOW_SCORE, STALE, STATE, THROTTLE_CALLS,
-    THROTTLE_LISTENER_PANICS, TIMEOUTS, TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES, TRIP_SAMPLES,
-    TRIP_SLOW, TRIP_THRESHOLD, TRIP_TIMEOUTS, WAIT,
+    SHARE_ACCEPTS, SHARE_FAILURES, SHARE_REQUESTS, SLOW, SLOW_SCORE, STAGE, STALE, STATE,
+    THROTTLE_CALLS, THROTTLE_LISTENER_PANICS, TIMEOUTS, TRANSITIONS, TRIP, TRIP_AGE, TRIP_FAILURES,
+    TRIP_SAMPLES, TRIP_SLOW, TRIP_THRESHOLD, TRIP_TIMEOUTS, WAIT,
 };
 use crate::breaker::Breaker;
 use crate::contract::clock::Clock;
@@ -127,10 +127,11 @@ impl Series {
 }
 
 /// The gauges that every breaker has.
-const GAUGES: [&str; 15] = [
+const GAUGES: [&str; 16] = [
     STATE,
     WAIT,
     PROBES,
+    STAGE,
     SAMPLES,
     FAILURES,
     TIMEOUTS,
@@ -164,6 +165,7 @@ fn values(snapshot: &Snapshot) -> [f64; GAUGES.len()] {
         f64::from(snapshot.state as u8),
         wait_seconds(snapshot),
         snapshot.probes_out.into(),
+        snapshot.stage.into(),
         counts.samples.into(),
         counts.failures.into(),
         counts.timeouts.into(),

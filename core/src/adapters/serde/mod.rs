@@ -1,6 +1,6 @@
 //! Configs, states, snapshots and events in any format that `serde` knows (feature `serde`).
 //!
-//! [`Config`], [`OpenWait`], [`SlowRule`], [`Window`], [`Cusum`](crate::Cusum), [`Score`](crate::Score), [`State`], [`Cause`], [`Outcome`],
+//! [`Config`], [`OpenWait`], [`SlowRule`], [`Stages`], [`Window`], [`Cusum`](crate::Cusum), [`Score`](crate::Score), [`State`], [`Cause`], [`Outcome`],
 //! [`Sample`], [`Counts`], [`Snapshot`], [`Event`] and [`Verdict`] implement `Serialize` and `Deserialize`.
 //! With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
 //!
@@ -18,6 +18,7 @@
 //!   the feature `odds` ([`Score::for_rates`](crate::Score), whose errors are this format's), and is written back as its numbers. On
 //!   slow calls: `{ cusum = { slow = { limit = "2s", score = … } } }`. The other fields of [`Cusum`](crate::Cusum) may stand beside.
 //! - `overdue` is `"slow"`, or the time after which a call in flight counts as a timeout.
+//! - `stages` is a table of `first`, `growth`, `until` and `failure_ratio`, of which each may be left out.
 //! - The open wait is a table of `base`, `factor`, `max` and, if wanted, `jitter_percent`; or
 //!   one duration, which is a fixed wait.
 //! - States, causes and outcomes are in lower case: `"half_open"`, `"failure_ratio"`, `"timeout"`.
@@ -85,6 +86,7 @@
 //! [`Config::validate`]: crate::Config::validate
 //! [`OpenWait`]: crate::OpenWait
 //! [`SlowRule`]: crate::SlowRule
+//! [`Stages`]: crate::Stages
 //! [`Window`]: crate::Window
 //! [`State`]: crate::State
 //! [`Cause`]: crate::Cause

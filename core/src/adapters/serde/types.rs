@@ -18,6 +18,7 @@ use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
 use crate::contract::score::Score;
 use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores, Snapshot};
+use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
 
 record!(Config {
@@ -37,6 +38,7 @@ record!(Config {
     abandoned: Outcome = Config::default().abandoned,
     abandoned_after: OrNone<Span> = Config::default().abandoned_after,
     panicked: Outcome = Config::default().panicked,
+    stages: OrNone<Stages> = Config::default().stages,
 });
 
 /// The failure ratio of a config that says none, beside such a window.
@@ -58,6 +60,13 @@ record!(OpenWait, like "{ base = \"30s\", factor = 2.0, max = \"5m\" }" {
     factor: f64,
     max: Span,
     jitter_percent: u32 = 0,
+});
+
+record!(Stages, like "{ first = 1, growth = 2, until = 64, failure_ratio = 0.5 }" {
+    first: u32 = Stages::default().first,
+    growth: u32 = Stages::default().growth,
+    until: u32 = Stages::default().until,
+    failure_ratio: f64 = Stages::default().failure_ratio,
 });
 
 /// A window as it is written in a table: which of the fields are there says what kind it is.
@@ -521,6 +530,8 @@ record!(Snapshot [grows], version 1 {
     taken: Span,
     evidence: Evidence = Evidence::default(),
     scores: Scores = Scores::default(),
+    probes_failed: u32 = 0,
+    stage: u32 = 0,
 });
 
 record!(Event [grows] {

@@ -20,6 +20,7 @@ use crate::contract::evidence::{Evidence, OperatorAction, Threshold, Trip};
 use crate::contract::outcome::{Counts, Outcome, Sample};
 use crate::contract::score::Score;
 use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores};
+use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
 
 /// The form in which a `T` is written.
@@ -59,6 +60,7 @@ plain!(
     HeldScore,
     Scores,
     SlowRule,
+    Stages,
     Overdue,
     Outcome,
     State,
