@@ -13,6 +13,9 @@ use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
 use crate::engine::word::{HalfOpen, Word};
 
+/// With so many nanoseconds left, and less, a reading that may be old does not do. More than it is old.
+const CLOSE: u64 = 100_000_000;
+
 impl<C: Clock> Breaker<C> {
     /// Asks for admission.
     ///
@@ -58,21 +61,58 @@ impl<C: Clock> Breaker<C> {
         self.admit_timed_or_reject(word)
     }
 
-    /// The two other cases that can be frequent: a slow rule is set, or the breaker is
-    /// open.
+    /// The other cases that can be frequent: a slow rule is set, or the breaker is open, or half-open with all
+    /// probes out.
     #[inline(never)]
     fn admit_timed_or_reject(&self, word: Word) -> Result<Token, Rejected> {
+        if !word.is_recording() {
+            return self.reject_at_sight(word);
+        }
         let now = Reading::new(self);
-        if word.is_recording() && word.is_timed() && !self.follows(word) {
+        if word.is_timed() && !self.follows(word) {
             return Ok(Token::timed(word.stamp(), now.running()));
         }
-        if word.is_waiting()
-            && let Some(deadline) = self.engine.deadline_of(word)
-            && !deadline.is_over(now.get())
-        {
-            return Err(self.reject(word, time_left(word, deadline, now.get())));
-        }
         self.admit_by_state(now)
+    }
+
+    #[inline(never)]
+    fn reject_at_sight(&self, word: Word) -> Result<Token, Rejected> {
+        match self.refusal_at_sight(word) {
+            Ok(left) => Err(self.reject(word, left)),
+            Err(now) => self.admit_by_state(now),
+        }
+    }
+
+    /// How long a call has to wait that finds `word`, if it has to. Otherwise, and if that is a close matter, the clock as far as it
+    /// has been read.
+    ///
+    /// Where a reading that may be old leaves much time, the time is not over by the clock either.
+    #[inline]
+    fn refusal_at_sight(&self, word: Word) -> Result<TimeLeft, Reading<'_, C>> {
+        let now = Reading::new(self);
+        let end = if word.is_waiting() {
+            self.engine.deadline_of(word)
+        } else if word.is_half_open() && !self.engine.has_slot(word) {
+            // The quota and the lease were read after the word. If the word is still the same, they go with it.
+            let lease = self.engine.lease_of(word);
+            self.engine.is_current(word).then_some(lease)
+        } else {
+            None
+        };
+        let Some(end) = end else {
+            return Err(now);
+        };
+        if end == Deadline::NEVER {
+            return Ok(time_left(word, end, 0));
+        }
+        let (reading, least) = match self.recent() {
+            Some(recent) => (recent, CLOSE),
+            None => (now.get(), 0),
+        };
+        match end.left(reading) {
+            Some(left) if left <= least => Err(now),
+            _ => Ok(time_left(word, end, reading)),
+        }
     }
 
     #[cold]

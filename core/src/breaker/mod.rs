@@ -188,6 +188,12 @@ impl<C: Clock> Breaker<C> {
         }
     }
 
+    /// As [`now`](Self::now), a little earlier and for less; `None` if the clock has no such reading.
+    #[inline]
+    pub(crate) fn recent(&self) -> Option<u64> {
+        Some(self.clock.recent()?.saturating_sub(self.start))
+    }
+
     /// Tells the breaker that this process runs.
     ///
     /// A breaker that judges how long calls take (`slow`, `overdue`, `abandoned_after`) must not

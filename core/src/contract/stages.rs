@@ -203,6 +203,7 @@ impl Recovery {
     }
 
     /// Whether there is a slot for one more probe: `out` are out, so many have passed, and in the stage so many were bad.
+    #[inline]
     pub(crate) fn has_slot(self, out: u32, passed: u32, bad: u32) -> bool {
         match self {
             Self::AtOnce { max_probes, .. } => out < max_probes,

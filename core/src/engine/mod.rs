@@ -110,20 +110,33 @@ impl Engine {
     /// How half-open is decided by the config that goes with `word`.
     #[inline]
     pub(crate) fn recovery(&self, word: Word) -> Recovery {
-        self.terms(word).at_once().unwrap_or_else(|| {
-            let stages = self.on_demand.rare(word.side()).stages;
-            // Without them the side is being filled anew, and the word has moved: whatever is decided will not hold.
-            Recovery::Staged(stages.unwrap_or_default())
-        })
+        let at_once = self.terms(word).at_once();
+        at_once.unwrap_or_else(|| self.stages(word))
+    }
+
+    #[cold]
+    fn stages(&self, word: Word) -> Recovery {
+        let stages = self.on_demand.rare(word.side()).stages;
+        // Without them the side is being filled anew, and the word has moved: whatever is decided will not hold.
+        Recovery::Staged(stages.unwrap_or_default())
     }
 
     /// Of a half-open word: whether there is a slot for one more probe.
     #[inline]
     pub(crate) fn has_slot(&self, word: Word) -> bool {
+        match self.terms(word).at_once() {
+            // It needs no more of the word than how many are out.
+            Some(at_once) => at_once.has_slot(word.probes_out(), 0, 0),
+            None => self.has_slot_in_stage(word),
+        }
+    }
+
+    #[cold]
+    fn has_slot_in_stage(&self, word: Word) -> bool {
         let HalfOpen {
             out, passed, bad, ..
         } = word.half_open();
-        self.recovery(word).has_slot(out, passed, bad)
+        self.stages(word).has_slot(out, passed, bad)
     }
 
     /// The window that goes with `word`.

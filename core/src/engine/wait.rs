@@ -71,23 +71,35 @@ impl Wait {
     /// before.
     #[inline]
     pub(crate) fn deadline(digits: u64, began: u64) -> Deadline {
+        let begun_by = (began + 1) << UNIT;
+        // Most waits by themselves, and each grain, so that the divisions are by constants.
+        match GRAIN.get(digits) {
+            0 => Deadline::from_micros(Self::last_in(digits, begun_by)),
+            grain => Self::long_deadline(digits, begun_by, grain),
+        }
+    }
+
+    /// The same of a wait that is not counted in microseconds.
+    #[cold]
+    fn long_deadline(digits: u64, begun_by: u64, grain: u64) -> Deadline {
         if digits == Self::ENDLESS.digits {
             return Deadline::NEVER;
         }
-        let begun_by = (began + 1) << UNIT;
-        let grain = GRAIN.get(digits);
-        // Each grain by itself, so that the divisions are by constants.
         let begun_by = match grain {
-            0 => begun_by,
             1 => begun_by / GRAINS[1],
             2 => begun_by / GRAINS[2],
             _ => begun_by / GRAINS[3],
         };
-        // The deadline is at most so far ahead of the begin: it is the last number up to here that ends in the digits.
+        Self::deadline_of(grain, Self::last_in(digits, begun_by))
+    }
+
+    /// The deadline is at most so far ahead of the begin: it is the last number up to there that ends in the digits.
+    #[inline]
+    const fn last_in(digits: u64, begun_by: u64) -> u64 {
         let last = begun_by + (1 << 28);
         let back = last.wrapping_sub(digits) & LOW.max();
         // Within the clock's first minutes there may be no such number: then it is zero.
-        Self::deadline_of(grain, last.saturating_sub(back))
+        last.saturating_sub(back)
     }
 
     #[inline]

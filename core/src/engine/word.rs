@@ -280,6 +280,11 @@ impl Word {
         matches!(MODE.get(self.0), OPEN | FORCED_OPEN)
     }
 
+    #[inline]
+    pub(crate) const fn is_half_open(self) -> bool {
+        MODE.get(self.0) == HALF_OPEN
+    }
+
     /// Closed and observe-only: whether the window is full of fast successes.
     pub(crate) const fn is_clean(self) -> bool {
         self.0 & CLEAN.mask() != 0
@@ -380,6 +385,12 @@ impl Word {
             self.state(),
             State::ForcedOpen | State::Disabled | State::ObserveOnly
         )
+    }
+
+    /// Half-open: probes granted and not settled.
+    #[inline]
+    pub(crate) const fn probes_out(self) -> u32 {
+        OUT.get(self.0) as u32
     }
 
     /// The payload of half-open.

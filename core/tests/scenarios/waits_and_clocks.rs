@@ -221,3 +221,68 @@ fn jitter_shortens_a_wait_by_at_most_its_percentage() {
     waits.dedup();
     assert!(waits.len() > 190, "no two breakers wait alike");
 }
+
+/// A clock whose recent readings are as old as they may be, and which counts those of the other kind.
+#[derive(Clone)]
+struct Lagging {
+    clock: ManualClock,
+    reads: Arc<AtomicU32>,
+}
+
+const LAG: Duration = Duration::from_millis(50);
+
+impl Clock for Lagging {
+    fn now(&self) -> u64 {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.clock.now()
+    }
+
+    fn recent(&self) -> Option<u64> {
+        Some(self.clock.now().saturating_sub(LAG.as_nanos() as u64))
+    }
+}
+
+#[test]
+fn most_rejections_go_by_a_recent_reading_and_none_that_matters_does() {
+    let clock = Lagging {
+        clock: ManualClock::new(),
+        reads: Arc::default(),
+    };
+    let second = Duration::from_secs(1);
+    clock.clock.advance(1000 * second);
+    let breaker = Breaker::builder()
+        .consecutive_failures(1)
+        .open_wait(OpenWait::fixed(30 * second))
+        .probe_lease(60 * second)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    let left = || breaker.allow().unwrap_err().retry_after().unwrap();
+    let reads = || clock.reads.swap(0, Ordering::Relaxed);
+    let millis = Duration::from_millis;
+
+    breaker.allow().unwrap().failure();
+    for wait in [30 * second, 60 * second] {
+        reads();
+        clock.clock.advance(wait / 2);
+        assert_eq!(
+            left(),
+            wait / 2 + LAG,
+            "as much too long as the reading is old"
+        );
+        clock.clock.advance(wait / 2 - millis(51));
+        assert_eq!(left(), millis(51) + LAG);
+        assert_eq!(reads(), 0);
+        clock.clock.advance(millis(1));
+        assert_eq!((left(), reads()), (millis(50), 1));
+        clock.clock.advance(millis(50) - Duration::from_nanos(1));
+        assert_eq!((left(), reads()), (Duration::from_nanos(1), 1));
+        clock.clock.advance(Duration::from_nanos(1));
+        std::mem::forget(breaker.allow().unwrap());
+        assert_eq!((breaker.state(), reads()), (State::HalfOpen, 1));
+    }
+    breaker.force_open(None, "no end");
+    reads();
+    assert_eq!(breaker.allow().unwrap_err().retry_after(), None);
+    assert_eq!(reads(), 0, "there is nothing to ask a clock for");
+}
