@@ -80,7 +80,8 @@ impl Engine {
         let generation = word.generation();
         let (_, lineage) = self.lineage_now();
         if lineage.trip == Some(generation) {
-            let lasts = || self.lineage_now().1.trip == Some(generation);
+            // As long as the word is the same, its lineage is.
+            let lasts = || self.is_current(word) || self.lineage_now().1.trip == Some(generation);
             for (cell, value) in self.records.trip.iter().zip(record.pack()) {
                 if !cell.put(generation, lasts, |_| value) {
                     return;
