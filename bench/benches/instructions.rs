@@ -54,9 +54,9 @@ mod calls {
     #[bench::healthy_layer(args = (HEALTHY.style(Style::Layer)), config = at_most(88))]
     #[bench::healthy_borrowing_layer(args = (HEALTHY.style(Style::BorrowingLayer)), config = at_most(66))]
     #[bench::failing_50(args = (failing(50)), config = at_most(135))]
-    #[bench::rejecting(args = (REJECTING), config = at_most(205))]
-    #[bench::half_open_storm(args = (Workload::new(Load::HalfOpenStorm)), config = at_most(278))]
-    #[bench::flapping(args = (Workload::new(Load::Flapping).window(10)), config = at_most(755))]
+    #[bench::rejecting(args = (REJECTING), config = at_most(160))]
+    #[bench::half_open_storm(args = (Workload::new(Load::HalfOpenStorm)), config = at_most(165))]
+    #[bench::flapping(args = (Workload::new(Load::Flapping).window(10)), config = at_most(730))]
     fn thousand_calls(stage: Box<dyn Stage>) -> (u64, Box<dyn Stage>) {
         (black_box(stage.work(0, 1, CALLS)), stage)
     }

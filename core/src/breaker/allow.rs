@@ -25,7 +25,7 @@ impl<C: Clock> Breaker<C> {
     /// gets a probe. Half-open grants while fewer than `max_probes` probes are
     /// unsettled, or while the [stage](crate::Stages) has a slot.
     ///
-    /// Lock-free, without allocation; at most one clock read.
+    /// Lock-free, without allocation; at most one clock read, and one of [`Clock::recent`].
     ///
     /// # Cancel safety
     ///

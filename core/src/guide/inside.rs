@@ -147,12 +147,12 @@
 //!
 //! | step | file | ordering |
 //! | --- | --- | --- |
-//! | `admit` loads the word: open. `admit_timed_or_reject` reads the clock | `breaker/allow.rs` | acquire |
+//! | `admit` loads the word: open. `reject_at_sight` reads the clock, or for less a reading that may be old, which does while much is left to wait | `breaker/allow.rs`; `contract/clock.rs`, `Clock::recent` | acquire |
 //! | the deadline: digits in the word, begin in the cell | `engine/generations.rs`, `deadline_of`; `engine/wait.rs` | acquire; pairs with the CAS of the cell |
 //! | not over: `Rejected`. Over: `admit_by_state`, `start_probing` | `breaker/allow.rs` | |
 //! | publishes the lease of the probe, in the cell of the next generation | `engine/generations.rs`, `publish_lease` | load acquire, a look at the word, CAS acquire and release |
 //! | hands on what came before, and moves the word: half-open, one probe out | `engine/generations.rs`, `begin` | acquire and release |
-//! | another call now: no slot, and the lease is not over: `Rejected` | `breaker/allow.rs`, `admit_probe` | acquire; a second look at the word |
+//! | another call now: no slot, and the lease is not over: `Rejected` | `breaker/allow.rs`, `reject_at_sight` | acquire; a second look at the word |
 //! | another call after the lease: a new half-open generation, the slots are free again | the same, `Cause::LeaseLost` | as a first probe |
 //! | the probe succeeds: `judge_probe` moves the word to closed, with an empty window | `breaker/probe.rs` | acquire and release |
 //! | or it is counted, and nothing or a stage is decided: one move of the word, no cell beside it | `contract/stages.rs`, `Recovery`; `breaker/probe.rs` | acquire and release |
