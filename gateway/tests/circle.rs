@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::{fs, path::PathBuf};
 
 use cutout_replay::configs::{Named, differing, presets, toml};
@@ -70,6 +71,7 @@ fn advice() -> Advice {
         troubles: &report.found_troubles(),
         slack: 0,
         slow: &demo::slow(),
+        stop: &AtomicBool::new(false),
     }
     .run()
 }

@@ -91,6 +91,10 @@ fn plain_and_packed_files_and_the_standard_input_are_one_log() {
 fn what_is_wrong_is_said_with_its_place_and_ends_with_a_failure() {
     let folder = Folder::new("wrong");
     fs::write(folder.0.join("log.csv"), rows(0..30)).unwrap();
+    let key = |key: u32| format!("{},5,200,k{key}\n", 1_000_000_000 + key);
+    let keys: String = (0..7_000).map(key).collect();
+    let keys = format!("start_unix_s,duration_ms,status,key\n{keys}");
+    fs::write(folder.0.join("keys.csv"), keys).unwrap();
     fs::write(
         folder.0.join("mine.toml"),
         "min_calls = 5\nfailur_ratio = 0.5\n",
@@ -103,6 +107,8 @@ fn what_is_wrong_is_said_with_its_place_and_ends_with_a_failure() {
         ),
         (&["--config", "none.toml", "log.csv"], "none.toml: "),
         (&["none.csv"], "none.csv: "),
+        // Three presets in five orders: more breakers than there is memory for.
+        (&["keys.csv", "--by", "upstream"], "more than 6666 keys"),
         (&["-"], "standard input: has no lines"),
         (&["log.csv", "--verdict", "404"], "`404` is no verdict"),
         (&["log.csv", "--tz", "Nowhere/Here"], "--tz"),

@@ -83,9 +83,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=100))]
     orders: Option<u16>,
 
-    /// The most breakers of one config
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
-    max_keys: usize,
+    /// The most breakers of one config; 10000, or fewer where many configs and orders are replayed
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) max_keys: Option<usize>,
 
     /// The report
     #[arg(long, value_name = "FILE", default_value = "replay.html")]
@@ -126,7 +126,7 @@ impl Args {
             slow: self.slow()?,
             slow_is_timeout: self.slow_is_timeout,
             within: self.sort_within,
-            max_keys: self.max_keys,
+            max_keys: self.max_keys.unwrap_or(usize::MAX),
             now: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
         })
     }

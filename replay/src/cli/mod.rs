@@ -25,6 +25,12 @@ type Log = (Vec<Call>, Keys);
 /// How many calls are handed on at a time.
 const BATCH: usize = 16_384;
 
+/// How many breakers there may be for all configs and orders, unless the user says how many keys: some 120 MB.
+const MOST_BREAKERS: usize = 100_000;
+
+/// How many keys there may be, unless the user says so.
+const MOST_KEYS: usize = 10_000;
+
 pub(crate) fn run() -> Result<(), Error> {
     let args = Args::parse();
     let stop = Arc::new(AtomicBool::new(false));
@@ -57,6 +63,7 @@ pub(crate) fn run() -> Result<(), Error> {
                 troubles: &report.found_troubles(),
                 slack: report.slack_ns,
                 slow: &slow,
+                stop: &stop,
             }
             .run();
             Report {
@@ -104,7 +111,11 @@ fn replay_logs(args: &Args, stop: &AtomicBool) -> Result<(Report, Option<Log>), 
         troubles: args.troubles()?,
         slack: args.slack.as_nanos() as u64,
     };
-    let mut run = Run::new(args.configs_or_presets()?, kept, orders, resolution)?;
+    let configs = args.configs_or_presets()?;
+    if args.max_keys.is_none() {
+        input.limit_keys(MOST_KEYS.min(MOST_BREAKERS / (configs.len() * orders).max(1)));
+    }
+    let mut run = Run::new(configs, kept, orders, resolution)?;
     // All of its room at once: to grow would take it twice. What is not filled takes no memory.
     let mut all = args.search.then(|| Vec::with_capacity(search::MOST_CALLS));
     let shown = progress::show(progress);

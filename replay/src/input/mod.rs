@@ -114,6 +114,11 @@ impl Input {
         Ok(true)
     }
 
+    /// Sets the most keys that there may be.
+    pub const fn limit_keys(&mut self, most: usize) {
+        self.options.max_keys = most;
+    }
+
     /// What was read so far.
     pub const fn reading(&self) -> &Reading {
         &self.reading

@@ -9,6 +9,8 @@ use super::bootstrap::FalseTrips;
 pub struct Advice {
     /// How many configs were tried.
     pub tried: usize,
+    /// How many there were to try: more if the search was stopped.
+    pub of: usize,
     /// Where the log was split, in nanoseconds since the epoch: chosen on what is before, judged on what is after.
     pub split_ns: i64,
     /// Troubles before and after the split.

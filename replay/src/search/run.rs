@@ -35,10 +35,15 @@ impl Search<'_> {
             quiet_rate,
             slow: self.slow.limit(""),
         });
-        let numbers: Vec<Numbers> = all
-            .par_iter()
-            .map(|named| self.numbers(named, first))
-            .collect();
+        let of = all.len();
+        let (all, numbers): (Vec<Named>, Vec<Numbers>) = all
+            .into_par_iter()
+            .filter(|_| !self.is_stopped())
+            .map(|named| {
+                let numbers = self.numbers(&named, first);
+                (named, numbers)
+            })
+            .unzip();
         let mut front = front(&numbers);
         front.truncate(24);
         let front: Vec<Tried> = front
@@ -60,6 +65,7 @@ impl Search<'_> {
             .count();
         let mut advice = Advice {
             tried: all.len(),
+            of,
             split_ns: split,
             troubles: (before, self.troubles.len() - before),
             quiet_rate,
@@ -68,7 +74,9 @@ impl Search<'_> {
             config: chosen.map_or(toml::Table::new(), |index| {
                 configs::differing(&front[index].config)
             }),
-            false_trips: chosen.map(|index| bootstrap::false_trips(self, &front[index].config)),
+            false_trips: chosen
+                .filter(|_| !self.is_stopped())
+                .map(|index| bootstrap::false_trips(self, &front[index].config)),
             front,
             chosen,
             sentences: Vec::new(),
@@ -155,7 +163,48 @@ fn front(numbers: &[Numbers]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use cutout::Outcome;
+
     use super::*;
+    use crate::{Keys, Slow};
+
+    #[test]
+    fn a_search_that_is_stopped_advises_by_what_was_tried_and_says_so() {
+        let call = |second| Call {
+            start: second * 1_000_000_000,
+            took: 0,
+            key: 0,
+            outcome: Outcome::Success,
+            label: 0,
+            bad: false,
+        };
+        let calls: Vec<Call> = (1_i64..50).map(call).collect();
+        let mut keys = Keys::default();
+        keys.number("");
+        let advice = |stop| {
+            Search {
+                calls: &calls,
+                of: 50,
+                keys: &keys,
+                troubles: &[],
+                slack: 0,
+                slow: &Slow::default(),
+                stop: &AtomicBool::new(stop),
+            }
+            .run()
+        };
+        let (whole, stopped) = (advice(false), advice(true));
+        assert!(whole.chosen.is_some() && whole.tried == whole.of);
+        assert_eq!(
+            (stopped.chosen, stopped.tried, stopped.of),
+            (None, 0, whole.of)
+        );
+        assert!(stopped.toml.is_empty());
+        let says = |advice: &Advice| advice.sentences[0].starts_with("The search was stopped");
+        assert!(says(&stopped) && !says(&whole));
+    }
 
     #[test]
     fn the_front_holds_what_no_other_beats() {

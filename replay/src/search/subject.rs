@@ -1,5 +1,7 @@
 //! What a search is given.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use crate::Slow;
 use crate::call::{Call, Keys};
 use crate::trouble::Trouble;
@@ -19,9 +21,15 @@ pub struct Search<'a> {
     pub slack: u64,
     /// From how long on calls are bad.
     pub slow: &'a Slow,
+    /// Once it is set no further config is tried: what is advised is by those that were.
+    pub stop: &'a AtomicBool,
 }
 
 impl Search<'_> {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
     /// Whether no upstream was in trouble then, nor shortly before.
     pub(super) fn is_quiet(&self, at: i64) -> bool {
         !self.troubles.iter().any(|trouble| {

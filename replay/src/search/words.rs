@@ -17,6 +17,13 @@ pub(super) fn sentences(advice: &Advice, search: &Search<'_>) -> Vec<String> {
         advice.troubles.0,
         advice.troubles.1
     )];
+    if advice.tried < advice.of {
+        let stopped = format!(
+            "The search was stopped: {} of {} configs were tried.",
+            advice.tried, advice.of
+        );
+        sentences.insert(0, stopped);
+    }
     let looked_at = search.calls.len() as u64;
     if let (true, Some(last)) = (looked_at < search.of, search.calls.last()) {
         sentences.push(format!(
