@@ -394,3 +394,5 @@ fn release(acts: &mut VecDeque<Act>, name: &str, claim: &mut Claim) {
 
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod tests;
