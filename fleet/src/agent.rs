@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -52,17 +53,17 @@ pub(crate) struct Agent<B> {
 
 /// How many transitions had no room in the queue, and whether all is to be looked at anew for that.
 #[derive(Debug, Default)]
-pub(crate) struct Missed(std::sync::atomic::AtomicU64);
+pub(crate) struct Missed(AtomicU64);
 
 impl Missed {
     pub(crate) fn count(&self) {
         // Relaxed: a count orders nothing.
-        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.fetch_add(1, Relaxed);
     }
 
     fn get(&self) -> u64 {
         // Relaxed: as above.
-        self.0.load(std::sync::atomic::Ordering::Relaxed)
+        self.0.load(Relaxed)
     }
 }
 
@@ -83,6 +84,8 @@ struct Work<B> {
     next_look: Instant,
     looks: u32,
     missed: u64,
+    /// How many statements found no room.
+    lost: Arc<AtomicU64>,
 }
 
 /// What is told by [`Health`].
@@ -101,7 +104,12 @@ impl<B: Bus> Agent<B> {
     pub(crate) async fn run(self) {
         let (to, mut from_bus) = mpsc::channel(ROOM);
         let (answers, mut answered) = mpsc::channel(ROOM);
-        tokio::spawn(self.bus.clone().run(Heard { to }));
+        let lost = Arc::<AtomicU64>::default();
+        let heard = Heard {
+            to,
+            lost: Arc::clone(&lost),
+        };
+        tokio::spawn(self.bus.clone().run(heard));
         let now = Instant::now();
         let mut work = Work {
             held: Held::default(),
@@ -112,6 +120,7 @@ impl<B: Bus> Agent<B> {
             next_look: now,
             looks: 0,
             missed: 0,
+            lost,
             agent: self,
         };
         loop {
@@ -144,6 +153,7 @@ impl<B: Bus> Work<B> {
         match input {
             Input::Guard(breaker) => {
                 self.held.add(&breaker);
+                self.agent.member.leave(breaker.name());
                 self.join(&breaker);
             }
             Input::Watch(source) => self.held.add_source(source),
@@ -242,7 +252,7 @@ impl<B: Bus> Work<B> {
                 self.seen.trouble = Some(why.into());
             }
             FromBus::Said(bytes) => match self.agent.member.hear(&bytes, now, &mut self.held) {
-                Ok(()) => self.seen.heard += 1,
+                Ok(of_another) => self.seen.heard += u64::from(of_another),
                 Err(why) => self.ignore(why),
             },
             FromBus::Ignored(why) => self.ignore(why),
@@ -383,7 +393,7 @@ impl<B: Bus> Work<B> {
     fn recall(&self) {
         let (bus, answers) = (self.agent.bus.clone(), self.answers.clone());
         tokio::spawn(async move {
-            let kept = bus.kept(crate::member::MAX_ORDERS);
+            let kept = bus.kept(crate::statement::MAX_ORDERS);
             let Ok(kept) = within(Duration::from_secs(5), kept).await else {
                 return;
             };
@@ -429,7 +439,8 @@ impl<B: Bus> Work<B> {
             .iter()
             .map(|(why, times)| (*why, *times))
             .collect();
-        health.dropped = self.missed;
+        // Relaxed: a count orders nothing.
+        health.dropped = self.missed + self.lost.load(Relaxed);
         *self
             .agent
             .health

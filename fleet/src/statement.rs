@@ -12,6 +12,8 @@ pub(crate) const MAX_NAME: usize = 256;
 pub(crate) const MAX_NAMES: usize = 128;
 /// The longest statement that is read, in bytes.
 pub(crate) const MAX_STATEMENT: usize = 128 * 1024;
+/// How many names may have orders.
+pub(crate) const MAX_ORDERS: usize = 1000;
 /// The longest text of an order, in bytes.
 pub(crate) const MAX_REASON: usize = 199;
 /// The way of writing that this release reads and writes.

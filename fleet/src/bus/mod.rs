@@ -6,6 +6,8 @@ mod redis;
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -74,6 +76,7 @@ pub struct Kept {
 #[derive(Clone, Debug)]
 pub struct Heard {
     pub(crate) to: mpsc::Sender<FromBus>,
+    pub(crate) lost: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -97,7 +100,12 @@ impl Heard {
 
     /// A member has told this. False if it was dropped.
     pub fn said(&self, statement: Vec<u8>) -> bool {
-        self.to.try_send(FromBus::Said(statement)).is_ok()
+        let has_room = self.to.try_send(FromBus::Said(statement)).is_ok();
+        if !has_room {
+            // Relaxed: a count orders nothing.
+            self.lost.fetch_add(1, Relaxed);
+        }
+        has_room
     }
 
     /// Something came that is not listened to.

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::{Counts, Label, OpenWait};
+use cutout::{Config, Counts, Label, OpenWait};
 
-use crate::statement::{Entry, Phase, SaidTrip, SaidVerdict, millis};
+use crate::statement::{Entry, Phase, SaidTrip, SaidVerdict, digest, millis};
 
 /// A name that a breaker of this member has.
 #[derive(Debug)]
 pub(super) struct Local {
+    /// The digest of the config that it goes by.
     pub(super) config: u64,
-    pub(super) open_wait: OpenWait,
+    pub(super) goes_by: Config,
     pub(super) is: Standing,
     /// When it was last opened by something else than a probe.
     pub(super) opened: Duration,
@@ -75,10 +76,10 @@ pub(super) struct OwnVerdict {
 }
 
 impl Local {
-    pub(super) fn new(config: u64, open_wait: OpenWait) -> Self {
+    pub(super) fn new(config: Config) -> Self {
         Self {
-            config,
-            open_wait,
+            config: digest(&config),
+            goes_by: config,
             is: Standing::Closed,
             opened: Duration::ZERO,
             trip: None,
@@ -152,7 +153,7 @@ impl Local {
     pub(super) fn wait_after(&self, attempt: u32) -> Duration {
         let OpenWait {
             base, factor, max, ..
-        } = self.open_wait;
+        } = self.goes_by.open_wait;
         let grown =
             base.as_secs_f64() * factor.powi(i32::try_from(attempt.min(127)).unwrap_or(127));
         let grown = Duration::try_from_secs_f64(grown).unwrap_or(Duration::MAX);

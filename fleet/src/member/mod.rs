@@ -6,6 +6,7 @@
 
 mod claims;
 mod local;
+mod obey;
 mod orders;
 mod peers;
 mod takeover;
@@ -19,8 +20,6 @@ use cutout::{Cause, Config, Counts, Label, State};
 use crate::health::Health;
 use crate::settings::Settings;
 use crate::statement::{Action, Entry, Ignored, MAX_NAMES, Order, Phase, Statement, digest};
-pub(crate) use orders::MAX_ORDERS;
-
 use local::{Claim, Local, OwnTrip, OwnVerdict, Standing};
 use orders::Orders;
 use peers::Peers;
@@ -174,7 +173,7 @@ impl Member {
         now: Duration,
         breakers: &mut impl Breakers,
     ) {
-        let local = Local::new(digest(config), config.open_wait);
+        let local = Local::new(*config);
         self.names.entry(Arc::clone(name)).or_insert(local);
         self.carry_out(now, breakers);
     }
@@ -193,8 +192,9 @@ impl Member {
     /// What a breaker goes by now, and how many requests a second come to it.
     pub(crate) fn refresh(&mut self, name: &str, config: &Config, calls: Option<f64>) {
         if let Some(local) = self.names.get_mut(name) {
-            local.config = digest(config);
-            local.open_wait = config.open_wait;
+            if local.goes_by != *config {
+                (local.config, local.goes_by) = (digest(config), *config);
+            }
             local.calls = calls;
         }
     }
@@ -282,17 +282,17 @@ impl Member {
         self.has_news = true;
     }
 
-    /// Another member, or this one, has said something.
+    /// A member has said something; says whether that is another one.
     pub(crate) fn hear(
         &mut self,
         bytes: &[u8],
         now: Duration,
         breakers: &mut impl Breakers,
-    ) -> Result<(), Ignored> {
+    ) -> Result<bool, Ignored> {
         let statement = Statement::read(bytes)?;
         if statement.member == self.name {
             return match statement.incarnation == self.incarnation {
-                true => Ok(()),
+                true => Ok(false),
                 // One that is over has no more to say; one that is not is a second process of this name.
                 false if statement.incarnation < self.incarnation => Err(Ignored::Old),
                 false => Err(Ignored::Twin),
@@ -307,7 +307,7 @@ impl Member {
             self.learn(order, now, breakers);
         }
         self.consider(now, breakers);
-        Ok(())
+        Ok(true)
     }
 
     /// Time has passed: whatever is due by now.

@@ -46,7 +46,7 @@ impl Rig {
         rig
     }
 
-    fn hear(&mut self, statement: &Statement) -> Result<(), Ignored> {
+    fn hear(&mut self, statement: &Statement) -> Result<bool, Ignored> {
         self.member
             .hear(&statement.to_bytes(), self.now, &mut self.told)
     }
