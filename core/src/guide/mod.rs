@@ -5,6 +5,7 @@
 pub mod choosing;
 pub mod coming_from;
 pub mod fallback;
+pub mod fleet;
 pub mod inside;
 pub mod recovery;
 pub mod retries;

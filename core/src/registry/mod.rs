@@ -44,6 +44,7 @@ mod builder;
 mod config;
 mod configs;
 mod entry;
+mod health;
 mod keepers;
 mod recipe;
 mod reconfigure;
@@ -59,6 +60,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use builder::RegistryBuilder;
 pub use config::{RegistryConfig, RegistryError};
+pub use health::RegistryHealth;
 
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, SystemClock};

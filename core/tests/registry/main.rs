@@ -2,6 +2,7 @@
 
 mod configs;
 mod eviction;
+mod health;
 mod interleaved;
 mod programs;
 mod threads;
