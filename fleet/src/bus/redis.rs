@@ -99,6 +99,11 @@ impl Redis {
         let info = address
             .into_connection_info()
             .map_err(|error| refused(error.to_string()))?;
+        #[cfg(feature = "tls")]
+        if matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {
+            // Without a provider rustls panics; that of the program goes first. One that has come meanwhile is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
         let settings = info.redis_settings().clone();
         let settings = settings.set_protocol(ProtocolVersion::RESP3);
         let client = Client::open(info.set_redis_settings(settings.set_skip_set_lib_name()));
