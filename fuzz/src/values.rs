@@ -80,7 +80,7 @@ pub(crate) fn report(input: &mut Unstructured<'_>) -> Result<Report> {
 fn label(drawn: Duration) -> Option<Label> {
     let length = (drawn.as_nanos() / 4 % 80) as usize;
     let text = "é".repeat(length / 2) + &"x".repeat(length % 2);
-    (!drawn.is_zero() && drawn.as_millis() % 4 > 0).then(|| Label::new(&text))
+    (!drawn.as_millis().is_multiple_of(4)).then(|| Label::new(&text))
 }
 
 /// A config, legal or not.
