@@ -11,7 +11,7 @@ use crate::clock::unix_millis;
 use crate::config::{Check, CheckKind, Scope};
 use crate::dialect::{Dialect, Endpoint};
 use crate::gateway::Gateway;
-use crate::providers::{Fleet, Target, Upstream};
+use crate::providers::{Fleet, Target, Upstream, is_pattern};
 use crate::proxy;
 use crate::store::ProbeResult;
 
@@ -85,7 +85,9 @@ pub(crate) async fn now(gateway: &Gateway, upstream: &Arc<Upstream>) -> Option<P
     let provider = fleet.providers.get(&upstream.provider)?;
     let mut targets = fleet.config.route.iter().flat_map(|route| route.targets());
     let routed = targets.find(|(name, model)| {
-        **name == upstream.provider && upstream.model.as_ref().is_none_or(|own| own == model)
+        **name == upstream.provider
+            && !is_pattern(model)
+            && upstream.model.as_ref().is_none_or(|own| own == model)
     });
     let check = provider.settings.check.as_ref();
     let kind = check.map_or(CheckKind::Chat, |check| check.kind);
@@ -98,6 +100,7 @@ pub(crate) async fn now(gateway: &Gateway, upstream: &Arc<Upstream>) -> Option<P
         provider: Arc::clone(provider),
         upstream: Arc::clone(upstream),
         model,
+        takes_any: false,
     });
     let permit = upstream.breaker.allow_owned().ok();
     Some(send(gateway, &target, kind, permit).await)
@@ -161,5 +164,6 @@ fn target(fleet: &Fleet, provider: &str, check: &Check) -> Option<Arc<Target>> {
         provider: Arc::clone(settings),
         upstream: Arc::clone(fleet.upstreams.get(&name)?),
         model: check.model.clone(),
+        takes_any: false,
     }))
 }

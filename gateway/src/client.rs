@@ -1,5 +1,6 @@
 //! The connections to the providers.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 /// A pool of connections to the providers, plain or TLS by the URL's scheme.
@@ -23,12 +26,40 @@ pub struct Client {
 impl Client {
     /// An empty pool that gives up on a connection after so long.
     pub fn new(connect_timeout: Duration) -> Self {
+        Self::with(connect_timeout, roots())
+    }
+
+    /// As [`new`](Self::new), and it trusts the authorities whose certificates are in this file too.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has no certificate, or one that is none.
+    pub fn trusting(connect_timeout: Duration, file: Option<&Path>) -> Result<Self, String> {
+        let mut roots = roots();
+        if let Some(path) = file {
+            let wrong = |why: String| format!("ca_file {}: {why}", path.display());
+            let found =
+                CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
+            let before = roots.len();
+            for certificate in found {
+                let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+                let added = roots.add(certificate);
+                added.map_err(|error| wrong(error.to_string()))?;
+            }
+            if roots.len() == before {
+                return Err(wrong("it has no certificate as PEM".to_owned()));
+            }
+        }
+        Ok(Self::with(connect_timeout, roots))
+    }
+
+    fn with(connect_timeout: Duration, roots: RootCertStore) -> Self {
         let mut http = HttpConnector::new();
         http.set_connect_timeout(Some(connect_timeout));
         http.enforce_http(false);
         http.set_nodelay(true);
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls())
+            .with_tls_config(tls(roots))
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
@@ -58,11 +89,15 @@ impl Client {
     }
 }
 
-/// TLS with the roots of Mozilla's programme.
+/// The roots of Mozilla's programme.
+fn roots() -> RootCertStore {
+    RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned())
+}
+
+/// TLS with these roots.
 ///
 /// Ring is named, since a program may have several providers of cryptography built in.
-fn tls() -> ClientConfig {
-    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+fn tls(roots: RootCertStore) -> ClientConfig {
     let versions = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions();
     match versions {

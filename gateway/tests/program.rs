@@ -300,3 +300,39 @@ fn a_hangup_reads_keys_again_and_a_termination_ends_in_order() {
     assert!(serving.child.wait().unwrap().success());
     assert!(folder.0.join("health.sqlite").exists());
 }
+
+#[test]
+fn a_hangup_begins_the_log_anew_when_its_file_was_moved_away() {
+    let folder = Folder::new("rotated");
+    let config = format!(
+        "[server]\nlisten = \"127.0.0.1:0\"\n[log]\nrequests = {{ file = \"requests.log\" }}\n\
+         [[provider]]\nname = \"a\"\nbase_url = {:?}\n\
+         [[route]]\nmodel = \"m\"\nqueue = [{{ provider = \"a\" }}]\n",
+        echo_of_keys()
+    );
+    let mut serving = Serving::start(&folder.write("g.toml", &config));
+    let (log, moved) = (
+        folder.0.join("requests.log"),
+        folder.0.join("requests.log.1"),
+    );
+    serving.chat();
+    let has_line =
+        |path: &std::path::Path| fs::read_to_string(path).is_ok_and(|text| text.ends_with("}\n"));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !has_line(&log) {
+        assert!(Instant::now() < until, "the line was never written");
+    }
+    fs::rename(&log, &moved).unwrap();
+    // No request comes: the signal alone begins the file.
+    serving.signal("-HUP");
+    while !log.exists() {
+        assert!(Instant::now() < until, "the file was never begun anew");
+    }
+    serving.chat();
+    while !has_line(&log) {
+        assert!(Instant::now() < until, "the next line went elsewhere");
+    }
+    assert_eq!(fs::read_to_string(&moved).unwrap().lines().count(), 1);
+    serving.signal("-TERM");
+    assert!(serving.child.wait().unwrap().success());
+}

@@ -57,6 +57,12 @@ pub(super) async fn operate(
         "close" => breaker.close(reason),
         "disable" => breaker.disable(reason),
         "observe_only" => breaker.observe_only(reason),
+        "resume" => {
+            if !breaker.resume(reason) {
+                let message = "no operator has set this breaker, so there is nothing to go back to";
+                return Err(ApiError::invalid(StatusCode::CONFLICT, "not_set", message));
+            }
+        }
         _ => {
             let message = format!("there is no action {action:?}");
             return Err(ApiError::invalid(

@@ -91,6 +91,7 @@
 //! | `POST /admin/breakers/{name}/close` | `{"reason": "…"}` | closes with an empty window, ends any override |
 //! | `POST /admin/breakers/{name}/disable` | `{"reason": "…"}` | admits all, records nothing |
 //! | `POST /admin/breakers/{name}/observe_only` | `{"reason": "…"}` | admits all, records, reports what would have opened it |
+//! | `POST /admin/breakers/{name}/resume` | `{"reason": "…"}` | ends what an operator set, and goes back to what was before it; 409 if nothing was set |
 //! | `POST /admin/breakers/{name}/probe` | `{}` | sends one tiny request now; answers `{"ok": true, "took_ms": 12, "counted": true, "error": null}` |
 //! | `POST /admin/routes/{model}/move` | `{"version": "…", "breaker": "deepseek", "model": "deepseek-chat", "to": 0}` | moves an entry of the queue to a position |
 //! | `PATCH /admin/config` | `{"version": "…", "field": "provider[0].breaker.failure_ratio", "value": 0.3}` | sets one field of the configuration; `null` takes it out |

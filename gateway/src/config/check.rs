@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use http::uri::Authority;
-use http::{HeaderName, Uri};
+use http::{HeaderName, HeaderValue, Uri};
 
 use super::{CheckKind, Config, Provider, Route, Scope, Server};
 use crate::dialect::{Dialect, headers};
@@ -232,6 +232,21 @@ fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
     }
     url(&format!("{path}.base_url"), &provider.base_url)?;
     at_least(path, "max_in_flight", provider.max_in_flight, 1)?;
+    for (name, value) in &provider.headers {
+        let is_free = HeaderName::try_from(name).is_ok_and(|name| headers::may_be_passed(&name));
+        if !is_free || HeaderValue::try_from(value).is_err() {
+            let message =
+                "must be a header that is neither a credential nor of one connection alone";
+            return fault(path, &format!("headers.{name}"), message);
+        }
+    }
+    if let Some(index) = provider
+        .drop
+        .iter()
+        .position(|field| field == "model" || field == "stream")
+    {
+        return fault(path, &format!("drop[{index}]"), "is needed in each request");
+    }
     at_least(
         path,
         "limits.max_answer_bytes",
@@ -259,6 +274,10 @@ fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
 fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fault> {
     if route.model.is_empty() {
         return fault(path, "model", "must not be empty");
+    }
+    if route.model.trim_end_matches('*').contains('*') || route.model.ends_with("**") {
+        let message = "may have one '*', at its end, for all models that begin so";
+        return fault(path, "model", message);
     }
     if !(1..=100).contains(&route.max_calls) {
         return fault(path, "max_calls", "must be 1 to 100");
@@ -312,7 +331,7 @@ fn route(path: &str, route: &Route, providers: &HashSet<&str>) -> Result<(), Fau
 }
 
 fn url(field: &str, text: &str) -> Result<(), Fault> {
-    let legal = Uri::try_from(text).is_ok_and(|uri| {
+    let legal = Uri::try_from(text.replace("{model}", "m")).is_ok_and(|uri| {
         let scheme = matches!(uri.scheme_str(), Some("http" | "https"));
         let plain = uri
             .authority()

@@ -1,8 +1,12 @@
 //! A `provider` table.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use http::{HeaderName, header};
 use serde::Deserialize;
 
-use super::{KeySource, Span};
+use super::{FaultRules, KeySource, Span, StatusRules};
 use crate::dialect::Dialect;
 
 /// One upstream.
@@ -14,10 +18,29 @@ pub struct Provider {
     /// What it speaks. Nothing is translated: a route's providers all speak the same.
     #[serde(default)]
     pub dialect: Dialect,
-    /// What the paths are appended to, say `https://api.example.com/v1`.
+    /// What the paths are appended to; `{model}` in it stands for the model's name. Say `https://api.example.com/v1`.
     pub base_url: String,
     /// The key that the provider gets, in place of any that the client sent.
     pub api_key: Option<KeySource>,
+    /// The header that it gets it in; that of its dialect by default.
+    pub key_header: Option<KeyHeader>,
+    /// Headers that all requests to it have, none of them secret.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Parameters that the query of all requests to it has.
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    /// Fields of a request's body that it refuses, and so does not get.
+    #[serde(default)]
+    pub drop: Vec<String>,
+    /// Certificates, as PEM, of authorities that sign its own, besides those that the world trusts.
+    pub ca_file: Option<PathBuf>,
+    /// What its statuses mean, where that is not what they usually mean.
+    #[serde(default)]
+    pub verdicts: StatusRules,
+    /// Whose fault its refusals are, by code, type or status, where that is not what they usually mean.
+    #[serde(default)]
+    pub faults: FaultRules,
     /// What one breaker guards.
     #[serde(default)]
     pub scope: Scope,
@@ -57,6 +80,32 @@ impl Provider {
 
     fn default_suspend() -> Span {
         Span::seconds(600)
+    }
+}
+
+/// A header in which providers want their key.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyHeader {
+    /// `Authorization: Bearer …`.
+    Authorization,
+    /// `x-api-key`.
+    XApiKey,
+    /// `x-goog-api-key`.
+    XGoogApiKey,
+    /// `api-key`.
+    ApiKey,
+}
+
+impl KeyHeader {
+    /// Its name, and what stands before the key.
+    pub fn written(self) -> (HeaderName, &'static str) {
+        match self {
+            Self::Authorization => (header::AUTHORIZATION, "Bearer "),
+            Self::XApiKey => (HeaderName::from_static("x-api-key"), ""),
+            Self::XGoogApiKey => (HeaderName::from_static("x-goog-api-key"), ""),
+            Self::ApiKey => (HeaderName::from_static("api-key"), ""),
+        }
     }
 }
 

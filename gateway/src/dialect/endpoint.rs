@@ -179,8 +179,8 @@ pub(super) fn tells_usage(text: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, b"\"usage")
 }
 
-/// A name as a part of a path.
-fn in_path(name: &str) -> String {
+/// A name as a part of a path, or of a query.
+pub(crate) fn in_path(name: &str) -> String {
     let mut written = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

@@ -20,8 +20,8 @@ mod speech;
 pub mod sse;
 mod usage;
 
-pub(crate) use endpoint::Asks;
 pub use endpoint::Endpoint;
+pub(crate) use endpoint::{Asks, in_path};
 pub use error::{ApiError, SHOULD_RETRY, TRIED, Tried, listed};
 pub use family::Dialect;
 pub use refusal::{Cause, Fault, Refusal};

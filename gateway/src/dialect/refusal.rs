@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// A refusal, understood.
@@ -23,7 +24,8 @@ pub struct Refusal {
 }
 
 /// Whose fault a refusal is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum Fault {
     /// The request's: every provider would refuse it.
     Request,
@@ -92,6 +94,18 @@ impl Refusal {
             inside,
             error,
         }
+    }
+
+    /// Whether its code, its type or a reason of its details is this.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let fields = ["code", "type"].into_iter();
+        let fields = fields.filter_map(|field| self.error.get(field));
+        let reasons = details(&self.error).map(|detail| &detail["reason"]);
+        fields.chain(reasons).any(|value| match value {
+            Value::String(text) => text.eq_ignore_ascii_case(name),
+            Value::Number(number) => number.to_string() == name,
+            _ => false,
+        })
     }
 
     /// Why it is the request's fault, as far as another model may think otherwise.

@@ -10,6 +10,9 @@ use crate::dialect::Endpoint;
 /// What a request and its answer may have in bytes, together, to be kept.
 const LARGEST: usize = 256 << 10;
 
+/// The very same request: what was asked, for which model, and the body.
+type Key = (Endpoint, String, Bytes);
+
 /// The last good answers, at most so many.
 #[derive(Debug)]
 pub struct Answers {
@@ -19,9 +22,9 @@ pub struct Answers {
 
 #[derive(Debug, Default)]
 struct Kept {
-    answers: HashMap<(Endpoint, Bytes), Bytes>,
+    answers: HashMap<Key, Bytes>,
     /// The keys, oldest first.
-    order: VecDeque<(Endpoint, Bytes)>,
+    order: VecDeque<Key>,
 }
 
 impl Answers {
@@ -37,11 +40,11 @@ impl Answers {
     }
 
     /// Keeps an answer in place of the oldest.
-    pub(crate) fn keep(&self, endpoint: Endpoint, request: &Bytes, answer: &Bytes) {
+    pub(crate) fn keep(&self, endpoint: Endpoint, model: &str, request: &Bytes, answer: &Bytes) {
         if self.limit == 0 || request.len() + answer.len() > LARGEST {
             return;
         }
-        let key = (endpoint, request.clone());
+        let key = (endpoint, model.to_owned(), request.clone());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.answers.insert(key.clone(), answer.clone()).is_none() {
             kept.order.push_back(key);
@@ -54,12 +57,13 @@ impl Answers {
     }
 
     /// The answer that the very same request got.
-    pub(crate) fn get(&self, endpoint: Endpoint, request: &Bytes) -> Option<Bytes> {
+    pub(crate) fn get(&self, endpoint: Endpoint, model: &str, request: &Bytes) -> Option<Bytes> {
         if self.limit == 0 {
             return None;
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.answers.get(&(endpoint, request.clone())).cloned()
+        let key = (endpoint, model.to_owned(), request.clone());
+        kept.answers.get(&key).cloned()
     }
 }
 
@@ -72,13 +76,14 @@ mod tests {
         let answers = Answers::new(2);
         let bytes = |text: &'static str| Bytes::from_static(text.as_bytes());
         for text in ["a", "b", "a", "c"] {
-            answers.keep(Endpoint::Chat, &bytes(text), &bytes("answer"));
+            answers.keep(Endpoint::Chat, "m", &bytes(text), &bytes("answer"));
         }
-        assert_eq!(answers.get(Endpoint::Chat, &bytes("a")), None);
+        assert_eq!(answers.get(Endpoint::Chat, "m", &bytes("a")), None);
         assert_eq!(
-            answers.get(Endpoint::Chat, &bytes("c")),
+            answers.get(Endpoint::Chat, "m", &bytes("c")),
             Some(bytes("answer"))
         );
-        assert_eq!(answers.get(Endpoint::Embeddings, &bytes("c")), None);
+        assert_eq!(answers.get(Endpoint::Chat, "n", &bytes("c")), None);
+        assert_eq!(answers.get(Endpoint::Embeddings, "m", &bytes("c")), None);
     }
 }

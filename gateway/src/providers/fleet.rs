@@ -27,7 +27,7 @@ pub struct Fleet {
     pub providers: BTreeMap<String, Arc<Provider>>,
     /// What the breakers guard, by the breaker's name.
     pub upstreams: BTreeMap<String, Arc<Upstream>>,
-    /// The routes by model.
+    /// The routes by model, or by a pattern of models.
     pub routes: HashMap<String, Arc<Route>>,
     /// What operators and clients have to show.
     pub keys: Keys,
@@ -82,6 +82,7 @@ impl Fleet {
                 provider,
                 upstream,
                 model: model.to_owned(),
+                takes_any: model == route.model && is_pattern(model),
             })
         };
         let mut routes = HashMap::new();
@@ -132,6 +133,28 @@ impl Fleet {
         };
         Ok(Next { fleet, changed })
     }
+}
+
+impl Fleet {
+    /// The route of a model: its own, or else the one whose pattern says most of its name.
+    pub(crate) fn route(&self, model: &str) -> Option<&Arc<Route>> {
+        // A pattern is not a model that a client may name.
+        let own = self.routes.get(model).filter(|_| !is_pattern(model));
+        own.or_else(|| {
+            let patterns = self.routes.iter().filter_map(|(name, route)| {
+                let start = name.strip_suffix('*')?;
+                model.starts_with(start).then_some((start.len(), route))
+            });
+            patterns
+                .max_by_key(|(length, _)| *length)
+                .map(|(_, route)| route)
+        })
+    }
+}
+
+/// Whether a route's model stands for all that begin so.
+pub(crate) fn is_pattern(model: &str) -> bool {
+    model.ends_with('*')
 }
 
 /// A configuration that is built and not yet in force.

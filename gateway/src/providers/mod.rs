@@ -12,7 +12,7 @@ mod upstream;
 pub use answers::Answers;
 pub use conversations::Conversations;
 pub use fleet::Fleet;
-pub(crate) use fleet::Next;
+pub(crate) use fleet::{Next, is_pattern};
 pub use life::Life;
 pub use provider::Provider;
 pub(crate) use route::choose;

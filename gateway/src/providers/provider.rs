@@ -8,8 +8,11 @@ use tokio::sync::Semaphore;
 
 use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
-use crate::config;
-use crate::dialect::{Dialect, Endpoint};
+use crate::config::{self, KeyHeader};
+use crate::dialect::{Endpoint, in_path};
+
+/// Stands in a `base_url` for the model's name.
+const MODEL: &str = "{model}";
 
 /// A provider, ready to be called.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub struct Provider {
     pub slots: Arc<Semaphore>,
     /// The header with the key, marked as sensitive so that no log shows it.
     pub key: Option<(HeaderName, HeaderValue)>,
+    /// Headers that all requests to it have.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The connections to it.
     pub client: Client,
     /// The addresses of what has one whatever the model.
@@ -33,7 +38,7 @@ impl Provider {
     /// in flight still hold the old ones, and for their time the limit may be exceeded.
     pub(super) fn new(settings: config::Provider, before: Option<&Self>) -> Result<Self, String> {
         let key = match &settings.api_key {
-            Some(source) => Some(shown(settings.dialect, &source.read()?)?),
+            Some(source) => Some(shown(&settings, &source.read()?)?),
             None => None,
         };
         let slots = match before {
@@ -44,13 +49,24 @@ impl Provider {
                 settings.max_in_flight.min(Semaphore::MAX_PERMITS),
             )),
         };
-        let limits = |settings: &config::Provider| settings.limits.connect;
+        let reached =
+            |settings: &config::Provider| (settings.limits.connect, settings.ca_file.clone());
         let client = match before {
-            Some(before) if limits(&before.settings) == limits(&settings) => before.client.clone(),
-            _ => Client::new(settings.limits.connect.get()),
+            Some(before) if reached(&before.settings) == reached(&settings) => {
+                before.client.clone()
+            }
+            _ => Client::trusting(settings.limits.connect.get(), settings.ca_file.as_deref())?,
         };
+        let headers = settings.headers.iter().map(|(name, value)| {
+            let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
+            let value = HeaderValue::try_from(value).map_err(|error| error.to_string())?;
+            Ok((name, value))
+        });
+        let headers = headers.collect::<Result<_, String>>()?;
         let addresses = Endpoint::AT_PATHS.into_iter();
-        let addresses = addresses.filter(|endpoint| endpoint.dialect() == settings.dialect);
+        let names_model = settings.base_url.contains(MODEL);
+        let addresses =
+            addresses.filter(|endpoint| endpoint.dialect() == settings.dialect && !names_model);
         let addresses = addresses
             .map(|endpoint| Ok((endpoint, address(&settings, endpoint, "", None)?)))
             .collect::<Result<_, String>>()?;
@@ -58,6 +74,7 @@ impl Provider {
             settings,
             slots,
             key,
+            headers,
             client,
             addresses,
             suspensions: Suspensions::default(),
@@ -110,17 +127,24 @@ fn address(
     parameters: Option<&str>,
 ) -> Result<Uri, String> {
     let base = settings.base_url.trim_end_matches('/');
+    let base = base.replace(MODEL, &in_path(model));
     let mut address = format!("{base}{}", endpoint.provider_path(model));
-    if let Some(parameters) = parameters {
+    let fixed = settings.query.iter();
+    let fixed = fixed.map(|(name, value)| format!("{}={}", in_path(name), in_path(value)));
+    for parameter in fixed.chain(parameters.map(str::to_owned)) {
         address.push(if address.contains('?') { '&' } else { '?' });
-        address.push_str(parameters);
+        address.push_str(&parameter);
     }
     Uri::try_from(address).map_err(|error| error.to_string())
 }
 
 /// The header that shows a key.
-fn shown(dialect: Dialect, key: &SecretString) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, before) = dialect.key_header();
+fn shown(
+    settings: &config::Provider,
+    key: &SecretString,
+) -> Result<(HeaderName, HeaderValue), String> {
+    let own = || settings.dialect.key_header();
+    let (name, before) = settings.key_header.map_or_else(own, KeyHeader::written);
     let mut value = HeaderValue::try_from(format!("{before}{}", key.expose_secret()))
         .map_err(|_| "the key has characters that no header can carry".to_owned())?;
     value.set_sensitive(true);

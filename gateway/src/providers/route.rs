@@ -21,12 +21,19 @@ pub struct Target {
     pub upstream: Arc<Upstream>,
     /// The model's name there.
     pub model: String,
+    /// Whether it is asked for whatever model the client names; `model` is then the route's pattern.
+    pub takes_any: bool,
 }
 
 impl Target {
     /// The name that it has in the queue.
     pub fn name(&self) -> String {
         format!("{}/{}", self.provider.settings.name, self.model)
+    }
+
+    /// The model to ask it for.
+    pub(crate) fn model_for<'a>(&'a self, asked: &'a str) -> &'a str {
+        if self.takes_any { asked } else { &self.model }
     }
 
     /// Whether no more requests may be in flight to it.

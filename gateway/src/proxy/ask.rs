@@ -1,6 +1,7 @@
 //! What a client asks for: its body, read within limits and looked at as little as needed.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::BodyExt;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -124,8 +125,13 @@ impl Ask {
         }
     }
 
-    /// The body with another model's name in it, all else byte for byte as it was.
-    pub(super) fn body_for(&self, model: &str) -> Bytes {
+    /// The body with another model's name in it, all else byte for byte as it was; without the fields to drop, if it has any.
+    pub(super) fn body_for(&self, model: &str, drop: &[String]) -> Bytes {
+        if !drop.is_empty()
+            && let Some(rest) = self.without(model, drop)
+        {
+            return rest;
+        }
         let Some(at) = self.model_at.as_ref().filter(|_| model != self.model) else {
             return self.body.clone();
         };
@@ -135,6 +141,59 @@ impl Ask {
         body.extend_from_slice(name.as_bytes());
         body.extend_from_slice(&self.body[at.end..]);
         body.freeze()
+    }
+}
+
+impl Ask {
+    /// The body without these fields, its values byte for byte as they were; none if it has none of them.
+    fn without(&self, model: &str, drop: &[String]) -> Option<Bytes> {
+        let Object(fields) = serde_json::from_slice(&self.body).ok()?;
+        let is_dropped = |name: &String| drop.contains(name);
+        if !fields.iter().any(|(name, _)| is_dropped(name)) {
+            return None;
+        }
+        let mut body = Vec::with_capacity(self.body.len());
+        for (name, value) in fields.iter().filter(|(name, _)| !is_dropped(name)) {
+            body.push(if body.is_empty() { b'{' } else { b',' });
+            body.extend_from_slice(
+                serde_json::Value::from(name.as_str())
+                    .to_string()
+                    .as_bytes(),
+            );
+            body.push(b':');
+            if self.model_at.is_some() && name == "model" {
+                body.extend_from_slice(serde_json::Value::from(model).to_string().as_bytes());
+            } else {
+                body.extend_from_slice(value.get().as_bytes());
+            }
+        }
+        body.extend_from_slice(if body.is_empty() { b"{}" } else { b"}" });
+        Some(body.into())
+    }
+}
+
+/// The fields of an object in their order, each as often as it is there.
+struct Object<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Object(fields))
+            }
+        }
+        deserializer.deserialize_map(Read)
     }
 }
 
@@ -244,6 +303,23 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dropped_fields_are_gone_and_the_rest_is_as_it_was() {
+        let hop = HeaderValue::from_static("x");
+        let body = r#"{"model":"", "a" : [1e3, {"b":"\u00e4"}],"b":1, "c":null,"b":2}"#;
+        let ask = Ask::own(Endpoint::Chat, body, hop);
+        let drop = |fields: &[&str]| {
+            let fields: Vec<_> = fields.iter().map(|&field| field.to_owned()).collect();
+            String::from_utf8(ask.body_for("m", &fields).to_vec()).unwrap()
+        };
+        assert_eq!(
+            drop(&["b", "other"]),
+            r#"{"model":"m","a":[1e3, {"b":"\u00e4"}],"c":null}"#
+        );
+        assert_eq!(drop(&["other"]), body.replacen("\"\"", "\"m\"", 1));
+        assert_eq!(drop(&["a", "b", "c", "model"]), "{}");
+    }
 
     #[test]
     fn of_a_query_only_what_the_dialect_knows_passes() {

@@ -31,11 +31,12 @@ pub(super) async fn attempt(target: &Target, way: &Way, signs: &Signs) -> Result
     // One at a time asks and counts.
     way.left.store(way.left().saturating_sub(1), Relaxed);
     signs.begin();
-    tokio::select! {
+    let answer = tokio::select! {
         biased;
         answer = answer(target, way, signs, Due::in_time(limit, first)) => answer,
         never = signs.overdue(first) => never,
-    }
+    };
+    answer.map_err(|failed| failed.judged(&target.provider.settings))
 }
 
 async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<Answer, Failed> {
@@ -88,12 +89,12 @@ async fn answer(target: &Target, way: &Way, signs: &Signs, due: Due) -> Result<A
 
 fn request(target: &Target, way: &Way) -> Result<Request<Full<Bytes>>, Failed> {
     let ask = &way.ask;
-    let mut request = Request::new(Full::new(ask.body_for(&target.model)));
+    let model = target.model_for(&ask.model);
+    let drop = &target.provider.settings.drop;
+    let mut request = Request::new(Full::new(ask.body_for(model, drop)));
     *request.method_mut() = http::Method::POST;
     let parameters = ask.parameters.as_deref();
-    let address = target
-        .provider
-        .address(way.endpoint, &target.model, parameters);
+    let address = target.provider.address(way.endpoint, model, parameters);
     *request.uri_mut() = address.map_err(Failed::Unreachable)?;
     let headers = request.headers_mut();
     *headers = ask.headers.clone();
@@ -112,6 +113,9 @@ fn request(target: &Target, way: &Way) -> Result<Request<Full<Bytes>>, Failed> {
         header::ACCEPT_ENCODING,
         HeaderValue::from_static("identity"),
     );
+    for (name, value) in &target.provider.headers {
+        headers.insert(name, value.clone());
+    }
     if let Some((name, key)) = &target.provider.key {
         headers.insert(name, key.clone());
     }

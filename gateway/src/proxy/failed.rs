@@ -10,7 +10,7 @@ use cutout::verdict::{Verdict, Verdicts};
 use cutout::{Outcome, Report};
 use http::StatusCode;
 
-use crate::config::Scope;
+use crate::config::{self, Scope};
 use crate::dialect::{self, ApiError, Fault, Refusal, Unfit};
 use crate::providers::{Cause, Suspension, Target};
 use crate::requests::Ended;
@@ -32,6 +32,8 @@ pub(crate) enum Failed {
         retry_after: Option<Duration>,
         /// Whether it said that another try is useless.
         is_final: bool,
+        /// What the file says that its status means, if it does.
+        ruled: Option<Verdict>,
     },
     /// The answer was not one of the protocol, or empty.
     Invalid(String),
@@ -56,12 +58,11 @@ pub(crate) enum Limit {
 
 impl From<Refusal> for Failed {
     fn from(refusal: Refusal) -> Self {
-        let wait = refusal.asked_wait();
-        let is_believed = verdict(refusal.status).waits;
         Self::Refused {
-            retry_after: wait.filter(|_| is_believed).and_then(believed),
+            retry_after: refusal.asked_wait().and_then(believed),
             refusal: Box::new(refusal),
             is_final: false,
+            ruled: None,
         }
     }
 }
@@ -76,18 +77,44 @@ impl From<Unfit> for Failed {
 }
 
 impl Failed {
+    /// It as its provider's rules have it.
+    #[must_use]
+    pub(crate) fn judged(mut self, provider: &config::Provider) -> Self {
+        if let Self::Refused {
+            refusal,
+            retry_after,
+            ruled,
+            ..
+        } = &mut self
+        {
+            if let Some(fault) = config::fault_of(&provider.faults, refusal) {
+                refusal.fault = fault;
+            }
+            let status = refusal.status.as_u16();
+            *ruled = provider.verdicts.ruled(status);
+            if !provider.verdicts.of(status).waits {
+                *retry_after = None;
+            }
+        }
+        self
+    }
+
     /// Whether the same provider may do better in a moment. A limit that passed has cost enough time already, and what
     /// is not of the protocol will not be the next time.
     pub(crate) fn is_worth_retrying(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Broken(_) => true,
             Self::Refused {
-                refusal, is_final, ..
+                refusal,
+                is_final,
+                ruled,
+                ..
             } => {
-                let status = refusal.status.as_u16();
-                let is_passing =
-                    matches!(status, 408 | 409 | 425 | 429 | 500 | 502 | 503 | 504 | 529);
-                !is_final && refusal.fault == Fault::Provider && is_passing
+                let may = match ruled {
+                    Some(verdict) => verdict.retry,
+                    None => refusal.fault == Fault::Provider && verdict(refusal.status).retry,
+                };
+                may && !is_final
             }
             Self::TimedOut(..) | Self::Invalid(_) => false,
         }
@@ -99,6 +126,10 @@ impl Failed {
         let outcome = match self {
             Self::TimedOut(Limit::Deadline, _) => Outcome::Ignored,
             Self::TimedOut(..) => Outcome::Timeout,
+            Self::Refused {
+                ruled: Some(verdict),
+                ..
+            } => verdict.outcome,
             Self::Refused { refusal, .. } => match refusal.fault {
                 Fault::Provider => verdict(refusal.status).outcome,
                 Fault::Absent if scope == Scope::Model => Outcome::Failure,
@@ -285,11 +316,8 @@ impl Limit {
 /// The longest wait that a provider is believed.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// The wait that an answer asks for, if its status is one of those that may. A wait of nothing is none.
-pub(crate) fn asked_wait(status: StatusCode, headers: &http::HeaderMap) -> Option<Duration> {
-    if !verdict(status).waits {
-        return None;
-    }
+/// The wait that an answer asks for. A wait of nothing is none.
+pub(crate) fn asked_wait(headers: &http::HeaderMap) -> Option<Duration> {
     believed(retry_after(headers, SystemTime::now())?)
 }
 

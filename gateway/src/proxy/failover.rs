@@ -157,7 +157,9 @@ impl Search {
         if let Some((answer, call)) = self.in_queue().await? {
             if let Answer::Whole { body, .. } = &answer {
                 let ask = &self.way.ask;
-                route.answers.keep(self.way.endpoint, &ask.body, body);
+                route
+                    .answers
+                    .keep(self.way.endpoint, &ask.model, &ask.body, body);
             }
             return Ok(Some(self.found(From::Call(answer, call), None)));
         }
@@ -170,7 +172,8 @@ impl Search {
         {
             return Ok(Some(self.found(From::Call(answer, call), Some("model"))));
         }
-        let kept = route.answers.get(self.way.endpoint, &self.way.ask.body);
+        let ask = &self.way.ask;
+        let kept = route.answers.get(self.way.endpoint, &ask.model, &ask.body);
         Ok(kept.map(|body| self.found(From::Kept(body), Some("cached"))))
     }
 

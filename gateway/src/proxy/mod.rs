@@ -91,7 +91,7 @@ async fn take_in(
     record.asks(&ask.model, ask.stream);
     // After the body, so that slow clients take no place of others.
     let place = gateway.places.request()?;
-    let Some(route) = fleet.routes.get(&ask.model) else {
+    let Some(route) = fleet.route(&ask.model) else {
         let message = format!("the model {:?} does not exist here", ask.model);
         return Err(
             ApiError::invalid(StatusCode::NOT_FOUND, "model_not_found", message).param("model"),
@@ -107,7 +107,7 @@ async fn take_in(
         let error = ApiError::invalid(StatusCode::BAD_REQUEST, "wrong_dialect", message);
         return Err(error.param("model"));
     }
-    record.route(&ask.model);
+    record.route(&route.settings.model);
     let pace = if ask.stream {
         Some(Pace::new(server, gateway.places.stream()?))
     } else {

@@ -136,6 +136,7 @@ pub(super) async fn pour(stream: Stream, call: Call, client: Client, mut record:
         Err(_) => call.due.passed(),
     };
     let settings = &call.target().provider.settings;
+    let failed = failed.judged(settings);
     let error = failed.to_client(&settings.name);
     record.attempted(failed.ended(settings.scope));
     record.ends(End::Broken);

@@ -72,7 +72,7 @@ pub(super) async fn refusal(response: Response<Incoming>, idle: Duration) -> Fai
     // Why it refused is good to know, but not worth an error of its own.
     let body = collect(body, idle).await.unwrap_or_default();
     let refusal = Refusal::of_status(status, &kind(&head.headers), &body);
-    let asked = asked_wait(status, &head.headers);
+    let asked = asked_wait(&head.headers);
     let mut failed = Failed::from(refusal);
     if let Failed::Refused {
         retry_after,

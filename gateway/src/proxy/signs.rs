@@ -110,7 +110,11 @@ impl Signs {
     fn count_silence(&self) {
         let mut state = self.lock();
         if !state.spoke && self.nobody_heard(&state) {
-            settle(&mut state, Outcome::Timeout);
+            let silent = state.began.elapsed();
+            settle(
+                &mut state,
+                timeout(&format!("silent for {}", short(silent))),
+            );
         }
     }
 
@@ -138,12 +142,27 @@ impl Signs {
         };
         let (since, _) = state.waiting?;
         let is_evidence = since.elapsed() >= long && self.nobody_heard(state);
-        is_evidence.then(|| Outcome::Timeout.into())
+        is_evidence.then(|| {
+            timeout(&format!(
+                "left after a silence of {}",
+                short(since.elapsed())
+            ))
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn timeout(label: &str) -> Report {
+    Report::from(Outcome::Timeout).label(label)
+}
+
+/// A length of time in a few characters: to a hundredth of a second.
+fn short(time: Duration) -> String {
+    let hundredths = time.as_millis() / 10;
+    format!("{}.{:02} s", hundredths / 100, hundredths % 100)
 }
 
 fn settle(state: &mut State, report: impl Into<Report>) {

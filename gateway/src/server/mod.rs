@@ -14,7 +14,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,6 +30,7 @@ use self::connections::{Connections, Requests, Spare};
 use self::routes::Paths;
 use crate::auth::Peer;
 use crate::config::watch::watch;
+use crate::dialect::{ApiError, Dialect};
 use crate::gateway::Gateway;
 use crate::{checks, metrics, webhook};
 
@@ -83,9 +84,12 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
         };
         let paths = paths.clone();
         let (requests, is_spare) = (place.requests(), place.is_spare);
+        let most = settings.max_header_bytes;
         let service = service_fn(move |request: http::Request<Incoming>| {
             let (paths, requests) = (paths.clone(), requests.clone());
-            async move { Ok::<_, Infallible>(answer(paths, requests, peer, is_spare, request).await) }
+            async move {
+                Ok::<_, Infallible>(answer(paths, requests, peer, is_spare, most, request).await)
+            }
         });
         // A client that takes nothing for so long is gone.
         let mut stream = TimeoutStream::new(stream);
@@ -121,12 +125,22 @@ async fn answer(
     requests: Requests,
     peer: SocketAddr,
     is_spare: bool,
+    most: usize,
     request: http::Request<Incoming>,
 ) -> Response {
     let Some(in_flight) = requests.begin() else {
         // The connection is about to be closed; nothing was done for this request.
         return std::future::pending().await;
     };
+    if head_bytes(&request) > most {
+        let message = format!(
+            "the request's head is larger than {most} bytes: send less, or raise server.max_header_bytes"
+        );
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        let error = ApiError::invalid(status, "head_too_large", message);
+        let response = error.to_response(Dialect::of_request(request.uri(), request.headers()));
+        return response.map(|body| in_flight.hold(body));
+    }
     let mut request: Request = request.map(Body::new);
     request.extensions_mut().insert(Peer(peer));
     if is_spare {
@@ -138,6 +152,15 @@ async fn answer(
         response.headers_mut().insert(header::CONNECTION, close);
     }
     response.map(|body| in_flight.hold(body))
+}
+
+/// The bytes of a request's head. What comes in one piece is read as one, however long it is, so it is counted here.
+fn head_bytes(request: &http::Request<Incoming>) -> usize {
+    // A line ends with two bytes; a colon and a space stand between name and value.
+    let fields = request.headers().iter();
+    let fields = fields.map(|(name, value)| name.as_str().len() + value.len() + 4);
+    let target = request.uri().path_and_query();
+    fields.sum::<usize>() + target.map_or(0, |target| target.as_str().len())
 }
 
 async fn follow_file(gateway: Arc<Gateway>) {

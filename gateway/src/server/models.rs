@@ -49,7 +49,7 @@ pub(super) async fn one(
 ) -> Response {
     let dialect = Dialect::of_request(&uri, &headers);
     let fleet = gateway.fleet.load();
-    let route = fleet.routes.get(&model);
+    let route = fleet.route(&model);
     if route.is_some_and(|route| route.dialect == dialect) {
         return Json(described(dialect, &gateway, &model)).into_response();
     }

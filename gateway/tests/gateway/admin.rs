@@ -97,6 +97,17 @@ async fn an_operators_actions_reach_the_breaker_with_their_reasons() {
         answer.error();
     }
     assert_eq!(rig.snapshot("a").state, State::ForcedOpen);
+    let resume = "/admin/breakers/a/resume";
+    let answer = rig.post(resume, r#"{"reason":"over"}"#).await;
+    assert_eq!(
+        (answer.status, rig.snapshot("a").state),
+        (StatusCode::OK, State::Closed)
+    );
+    let answer = rig.post(resume, r#"{"reason":"once more"}"#).await;
+    assert_eq!(
+        (answer.status, answer.error().as_str()),
+        (StatusCode::CONFLICT, "not_set")
+    );
 }
 
 #[tokio::test]

@@ -65,6 +65,23 @@ async fn a_body_that_makes_no_sense_is_refused_and_reaches_no_provider() {
 }
 
 #[tokio::test]
+async fn a_head_above_its_limit_is_refused_though_it_comes_in_one_piece() {
+    let (rig, a) = one(Mood::Well, "").await;
+    for (bytes, status) in [(7_000, 404), (8_300, 431), (40_000, 431)] {
+        let head = format!(
+            "GET /v1/models/none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-long: {}\r\n\r\n",
+            "x".repeat(bytes)
+        );
+        let answer = rig.raw(head.as_bytes()).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{bytes}: {answer}"
+        );
+    }
+    at_rest(&rig, &a).await;
+}
+
+#[tokio::test]
 async fn a_path_that_is_no_text_is_refused_as_everything_is() {
     let (rig, _a) = one(Mood::Well, "").await;
     for path in ["/v1/models/%ff", "/assets/%ff"] {

@@ -19,6 +19,7 @@ mod reloads;
 mod requests;
 mod rig;
 mod safety;
+mod shapes;
 mod silence;
 mod spending;
 mod storm;

@@ -45,6 +45,8 @@ async fn clients_that_leave_a_provider_that_hangs_open_its_breaker() {
         (rig.upstream("a").totals().timeouts, rig.snapshot("a").state),
         (5, State::Open)
     );
+    let label = rig.snapshot("a").evidence.trip.unwrap().label.unwrap();
+    assert!(label.starts_with("left after a silence of 0."), "{label}");
     assert_eq!(rig.chat("m").await.header("x-cutout-provider"), Some("b"));
     assert_eq!((a.calls(), b.calls()), (5, 1));
 }
