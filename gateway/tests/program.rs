@@ -137,6 +137,12 @@ fn a_check_finds_what_the_start_would() {
     let shown = run(&[path.to_str().unwrap(), "--check"]);
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(text.contains("everyone who reaches 0.0.0.0:8080"), "{text}");
+    let breaker = "breaker = { failure_ratio = \"none\", consecutive_failures = 2 }\n";
+    let path = folder.write("g.toml", &format!("{PROVIDER}{breaker}{ROUTE}"));
+    let shown = run(&[path.to_str().unwrap(), "--check"]);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let warned = "opens by chance about once in 10100 calls";
+    assert!(shown.status.success() && text.contains(warned), "{text}");
 }
 
 #[test]

@@ -177,6 +177,7 @@
 //! | **histories** of real threads: the answers must be the model's in some order | `core/tests/linearizable.rs`, `core/tests/histories/` | what the bounded search does not reach |
 //! | **allocations**, sizes | `core/tests/alloc.rs` | a call that allocates, a breaker that grows |
 //! | **instructions** of each call, counted by callgrind, with limits | `bench/benches/instructions.rs`, `ci/bench` | a slower path |
+//! | the numbers of the page on how to choose a rule | `bench/tests/chance.rs`, `replay/tests/cusum_on_extracts.rs` | a number that is not what comes out |
 //! | the share of atomic accesses whose comment gives a reason | `ci/orderings` | an ordering that nobody can check |
 //! | arrows between rooms and files | `ci/circles` | a room that uses one above it |
 //!
