@@ -1,7 +1,6 @@
 //! The connections to the providers.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,10 +8,8 @@ use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+
+use crate::tls;
 
 /// A pool of connections to the providers, plain or TLS by the URL's scheme.
 ///
@@ -24,9 +21,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// An empty pool that gives up on a connection after so long.
+    /// An empty pool that gives up on a connection after so long, and trusts whom the world trusts.
     pub fn new(connect_timeout: Duration) -> Self {
-        Self::with(connect_timeout, roots())
+        match Self::trusting(connect_timeout, None) {
+            Ok(client) => client,
+            Err(error) => unreachable!("ring has the ciphers of TLS 1.2 and 1.3: {error}"),
+        }
     }
 
     /// As [`new`](Self::new), and it trusts the authorities whose certificates are in this file too.
@@ -35,31 +35,13 @@ impl Client {
     ///
     /// The file cannot be read, or has no certificate, or one that is none.
     pub fn trusting(connect_timeout: Duration, file: Option<&Path>) -> Result<Self, String> {
-        let mut roots = roots();
-        if let Some(path) = file {
-            let wrong = |why: String| format!("ca_file {}: {why}", path.display());
-            let found =
-                CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
-            let before = roots.len();
-            for certificate in found {
-                let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-                let added = roots.add(certificate);
-                added.map_err(|error| wrong(error.to_string()))?;
-            }
-            if roots.len() == before {
-                return Err(wrong("it has no certificate as PEM".to_owned()));
-            }
-        }
-        Ok(Self::with(connect_timeout, roots))
-    }
-
-    fn with(connect_timeout: Duration, roots: RootCertStore) -> Self {
+        let tls = tls::connector(file).map_err(|why| format!("ca_file: {why}"))?;
         let mut http = HttpConnector::new();
         http.set_connect_timeout(Some(connect_timeout));
         http.enforce_http(false);
         http.set_nodelay(true);
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(roots))
+            .with_tls_config(tls)
             .https_or_http()
             .enable_http1()
             .wrap_connector(http);
@@ -69,7 +51,7 @@ impl Client {
             .pool_max_idle_per_host(256)
             .http1_max_headers(128)
             .build(connector);
-        Self { inner }
+        Ok(Self { inner })
     }
 
     /// Sends one request.
@@ -86,22 +68,5 @@ impl Client {
         request: http::Request<Full<Bytes>>,
     ) -> Result<http::Response<hyper::body::Incoming>, hyper_util::client::legacy::Error> {
         self.inner.request(request).await
-    }
-}
-
-/// The roots of Mozilla's programme.
-fn roots() -> RootCertStore {
-    RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned())
-}
-
-/// TLS with these roots.
-///
-/// Ring is named, since a program may have several providers of cryptography built in.
-fn tls(roots: RootCertStore) -> ClientConfig {
-    let versions = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions();
-    match versions {
-        Ok(config) => config.with_root_certificates(roots).with_no_client_auth(),
-        Err(error) => unreachable!("ring has the ciphers of TLS 1.2 and 1.3: {error}"),
     }
 }

@@ -96,6 +96,15 @@ impl Gateway {
         Fleet::prepare(file, None, BTreeMap::new(), &events, &store, &made).map(drop)
     }
 
+    /// How it is reached: `http`, or `https` with a certificate.
+    pub fn scheme(&self) -> &'static str {
+        if self.fleet.load().tls.is_some() {
+            "https"
+        } else {
+            "http"
+        }
+    }
+
     /// The dashboard's address, with the token in it if that was made at the start. The part behind the `#` is never sent to
     /// anyone. For a terminal, not for a log.
     pub fn dashboard_url(&self, listen: SocketAddr) -> String {
@@ -104,7 +113,11 @@ impl Gateway {
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         };
-        let url = format!("http://{}/", SocketAddr::new(host, listen.port()));
+        let url = format!(
+            "{}://{}/",
+            self.scheme(),
+            SocketAddr::new(host, listen.port())
+        );
         match self.fleet.load().keys.made() {
             Some(token) => format!("{url}#token={token}"),
             None => url,

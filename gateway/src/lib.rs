@@ -22,4 +22,5 @@ mod proxy;
 mod requests;
 pub mod server;
 pub mod store;
+mod tls;
 mod webhook;

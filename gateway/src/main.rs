@@ -86,7 +86,8 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
         let stop = server::stop_signal()?;
         let address = listener.local_addr()?;
         let dashboard = gateway.dashboard_url(address);
-        let text = format!("listening on http://{address}\ndashboard    {dashboard}\n");
+        let scheme = gateway.scheme();
+        let text = format!("listening on {scheme}://{address}\ndashboard    {dashboard}\n");
         // Nobody may be reading, which is no reason not to serve.
         let _ = std::io::stdout().write_all(text.as_bytes());
         server::serve(gateway, listener, stop).await;

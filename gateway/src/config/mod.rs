@@ -31,7 +31,7 @@ pub use restart::needing_restart;
 pub use route::{Canary, Degraded, Fallback, Policy, Route, Target};
 pub use rules::{FaultRules, StatusRules, fault_of};
 pub use secret::KeySource;
-pub use server::Server;
+pub use server::{Server, Tls};
 pub use span::Span;
 pub use warnings::warnings;
 

@@ -1,6 +1,7 @@
 //! The `server` table.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -12,6 +13,8 @@ use super::{ClientKey, KeySource, Span};
 pub struct Server {
     /// The address to listen on; a change needs a restart.
     pub listen: SocketAddr,
+    /// The certificate and key of a gateway that speaks TLS. They are read again with the configuration.
+    pub tls: Option<Tls>,
     /// The token for `/admin` and the dashboard. Without it one is made at each start, and only this machine may use it.
     pub admin_token: Option<KeySource>,
     /// The keys of which clients must present one. Without any only this machine is answered.
@@ -51,10 +54,21 @@ pub struct Server {
     pub drain_timeout: Span,
 }
 
+/// Where a certificate and its key are found.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// A file with the certificate, and those that lead from it to an authority, as PEM.
+    pub cert: PathBuf,
+    /// A file with its key, as PEM.
+    pub key: PathBuf,
+}
+
 impl Default for Server {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            tls: None,
             admin_token: None,
             client_keys: Vec::new(),
             allow_without_key: false,

@@ -1,16 +1,19 @@
 //! The configuration in force as one value.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use cutout::Snapshot;
 use secrecy::SecretString;
+use tokio_rustls::TlsAcceptor;
 
 use super::{Provider, Route, Target, Upstream};
 use crate::auth::Keys;
 use crate::config::{self, Config, File, Problem, Scope, Version};
 use crate::events::Events;
 use crate::store::Store;
+use crate::tls;
 
 /// All that a request needs of the configuration: one value, replaced as a whole.
 #[derive(Debug)]
@@ -31,6 +34,18 @@ pub struct Fleet {
     pub routes: HashMap<String, Arc<Route>>,
     /// What operators and clients have to show.
     pub keys: Keys,
+    /// What makes connections private, if they are to be.
+    pub(crate) tls: Option<Acceptor>,
+}
+
+/// Keeps the key to itself.
+#[derive(Clone)]
+pub(crate) struct Acceptor(pub(crate) TlsAcceptor);
+
+impl fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Acceptor")
+    }
 }
 
 impl Fleet {
@@ -110,6 +125,10 @@ impl Fleet {
         }
         let keys = Keys::read(&file.config.server, made)
             .map_err(|(field, message)| file.problem(&field, &message))?;
+        let tls = file.config.server.tls.as_ref().map(tls::acceptor);
+        let tls = tls
+            .transpose()
+            .map_err(|(field, message)| file.problem(field, &message))?;
         if let Some(token) = file
             .config
             .webhook
@@ -130,6 +149,7 @@ impl Fleet {
             upstreams,
             routes,
             keys,
+            tls: tls.map(Acceptor),
         };
         Ok(Next { fleet, changed })
     }

@@ -22,6 +22,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 
 pub use stop::stop_signal;
@@ -95,12 +96,31 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
         let mut stream = TimeoutStream::new(stream);
         let stall = gateway.fleet.load().config.server.stall_timeout.get();
         stream.set_write_timeout(Some(stall));
-        let io = TokioIo::new(Box::pin(stream));
-        let connection = graceful.watch(http.serve_connection(io, service));
+        let stream = Box::pin(stream);
+        let (http, watcher) = (http.clone(), graceful.watcher());
+        let tls = gateway.fleet.load().tls.clone();
+        let patience = settings.header_timeout.get();
         serving.spawn(async move {
+            let connection = async {
+                // Its errors are the client's: it went away, or it sent what is no HTTP, or no TLS.
+                let _ = match tls {
+                    None => {
+                        watcher
+                            .watch(http.serve_connection(TokioIo::new(stream), service))
+                            .await
+                    }
+                    Some(tls) => match timeout(patience, tls.0.accept(stream)).await {
+                        Ok(Ok(stream)) => {
+                            watcher
+                                .watch(http.serve_connection(TokioIo::new(stream), service))
+                                .await
+                        }
+                        _ => return,
+                    },
+                };
+            };
             tokio::select! {
-                // Its errors are the client's: it went away, or it sent what is no HTTP.
-                _ = connection => {}
+                () = connection => {}
                 () = place.leaves() => {}
             }
         });
@@ -109,7 +129,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
     drop(listener);
     gateway.drain();
     tracing::info!("stopping: no new connections, waiting for what is in flight");
-    if tokio::time::timeout(settings.drain_timeout.get(), graceful.shutdown())
+    if timeout(settings.drain_timeout.get(), graceful.shutdown())
         .await
         .is_err()
     {

@@ -24,3 +24,4 @@ mod silence;
 mod spending;
 mod storm;
 mod streaming;
+mod tls;
