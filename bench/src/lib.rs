@@ -6,6 +6,7 @@
 //! ([`profile`], shown by [`report`]), and the instruction counts. None has a loop of its own.
 //!
 //! [`chance`] measures no time: it finds out when rules open, for the core's page on how to choose one.
+//! Beside them, [`simulation`] shows what breakers and throttles do for an upstream in trouble.
 
 pub mod allocations;
 pub mod arguments;
@@ -18,6 +19,7 @@ pub mod pattern;
 pub mod profile;
 pub mod record;
 pub mod report;
+pub mod simulation;
 pub mod stage;
 pub mod subject;
 pub mod threads;

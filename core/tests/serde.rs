@@ -9,7 +9,7 @@ use cutout::registry::RegistryConfig;
 use cutout::verdict::Verdict;
 use cutout::{
     Breaker, Cause, Config, Cusum, Event, ManualClock, OpenWait, Outcome, Overdue, Score, SlowRule,
-    Snapshot, Stages, State, Window,
+    Snapshot, Stages, State, ThrottleConfig, Window,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -662,4 +662,18 @@ fn a_verdict_whose_parts_are_left_out_says_what_its_outcome_says() {
         let error = read(wrong).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
+}
+
+#[test]
+fn the_config_of_a_throttle_is_written_in_words() {
+    let config = ThrottleConfig {
+        length: Duration::from_secs(120),
+        k: 1.5,
+        ..ThrottleConfig::default()
+    };
+    through_all_formats(&config);
+    let written = "length = \"2m\"\nk = 1.5";
+    assert_eq!(toml::from_str::<ThrottleConfig>(written).unwrap(), config);
+    let error = toml::from_str::<ThrottleConfig>("multiplier = 2").unwrap_err();
+    assert!(error.message().contains("multiplier"), "{error}");
 }

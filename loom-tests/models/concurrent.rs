@@ -12,7 +12,7 @@ use crate::show;
 /// A clock that only an operation moves. It is constant, and no part of the
 /// search, where no thread does.
 #[derive(Clone)]
-pub(crate) struct OpClock(Arc<AtomicU64>);
+pub(crate) struct OpClock(pub(crate) Arc<AtomicU64>);
 
 impl Clock for OpClock {
     fn now(&self) -> u64 {

@@ -30,6 +30,7 @@ mod snapshot;
 mod stages;
 mod stale;
 mod tally;
+mod throttle;
 mod time;
 mod trip;
 mod window;

@@ -9,13 +9,14 @@ use std::time::Instant;
 use cutout_checker::{Explored, Search, Written, alone, concurrent, explore, together};
 
 use crate::concurrent::Concurrent;
-use crate::cutout::Config;
+use crate::cutout::{Config, ThrottleConfig};
 use crate::op::{Op, Permits, System};
 use crate::sequential::{Sequential, orders};
+use crate::throttle;
 
 #[derive(Clone)]
 pub(crate) struct Scenario {
-    config: Config,
+    subject: Subject,
     before: Vec<Op>,
     threads: Vec<Vec<Op>>,
     after: Vec<Op>,
@@ -24,6 +25,13 @@ pub(crate) struct Scenario {
     sees: Vec<&'static str>,
     lenient: Option<Lenient>,
     lenient_with_old_values: Option<Lenient>,
+}
+
+/// What a scenario is of.
+#[derive(Clone, Copy)]
+enum Subject {
+    Breaker(Config),
+    Throttle(ThrottleConfig),
 }
 
 /// Outcomes that no order of the operations gives, and why they are legal.
@@ -35,8 +43,16 @@ pub(crate) struct Lenient {
 
 impl Scenario {
     pub(crate) fn new(config: Config) -> Self {
+        Self::of(Subject::Breaker(config))
+    }
+
+    pub(crate) fn throttle(config: ThrottleConfig) -> Self {
+        Self::of(Subject::Throttle(config))
+    }
+
+    const fn of(subject: Subject) -> Self {
         Self {
-            config,
+            subject,
             before: Vec::new(),
             threads: Vec::new(),
             after: Vec::new(),
@@ -158,7 +174,10 @@ impl Scenario {
 
     /// The outcomes of all orders on the model.
     fn expected(&self) -> BTreeSet<String> {
-        let play = |order: Vec<usize>| self.play(Sequential::new(self.config), &order);
+        let play = |order: Vec<usize>| match self.subject {
+            Subject::Breaker(config) => self.play(Sequential::new(config), &order),
+            Subject::Throttle(config) => self.play(throttle::Sequential::new(config), &order),
+        };
         self.orders().into_iter().map(play).collect()
     }
 
@@ -167,8 +186,9 @@ impl Scenario {
     fn learn(&self, expected: &BTreeSet<String>) -> Written {
         let mut written = Written::default();
         let outcomes = self.orders().into_iter().map(|order| {
-            alone(&mut written, || {
-                self.play(Concurrent::new(self.config, self.heard), &order)
+            alone(&mut written, || match self.subject {
+                Subject::Breaker(config) => self.play(Concurrent::new(config, self.heard), &order),
+                Subject::Throttle(config) => self.play(throttle::Concurrent::new(config), &order),
             })
         });
         assert_eq!(
@@ -212,7 +232,16 @@ impl Scenario {
 
     /// Runs the threads together, once.
     fn run(&self) -> String {
-        let mut system = Concurrent::new(self.config, self.heard);
+        match self.subject {
+            Subject::Breaker(config) => self.run_on(Concurrent::new(config, self.heard)),
+            Subject::Throttle(config) => self.run_on(throttle::Concurrent::new(config)),
+        }
+    }
+
+    fn run_on<S>(&self, mut system: S) -> String
+    where
+        S: System<Permit: Send> + Clone + Send + 'static,
+    {
         let mut permits = Permits::new();
         system.apply_all(&self.before, &mut permits);
         let threads = self.threads.iter().map(|ops| {

@@ -1,13 +1,16 @@
 //! What a throttle does, one call at a time.
 
 use alloc::collections::VecDeque;
-use core::time::Duration;
 
+use crate::breaker::name::NameId;
+use crate::breaker::rejected::{Rejected, TimeLeft};
 use crate::contract::clock::saturating_nanos;
 use crate::contract::error::ConfigError;
 use crate::contract::outcome::{Outcome, Settled};
+use crate::contract::state::Cause;
 use crate::contract::throttle::{Share, ThrottleConfig};
 use crate::engine::chance::nth;
+use crate::engine::word::Word;
 
 /// The sequential throttle: what a [`Throttle`](crate::Throttle) would be behind one mutex.
 ///
@@ -70,8 +73,8 @@ impl ThrottleModel {
     ///
     /// # Errors
     ///
-    /// The time until the window moves on, if the call is refused.
-    pub fn allow(&mut self, now: u64) -> Result<(), Duration> {
+    /// [`Rejected`], with the time until the window moves on.
+    pub fn allow(&mut self, now: u64) -> Result<(), Rejected> {
         if !self.looks {
             return Ok(());
         }
@@ -95,7 +98,11 @@ impl ThrottleModel {
         }
         self.count(at, |tick| tick.refused += 1);
         let end = (self.newest + 1) * self.width();
-        Err(Duration::from_nanos((end - at).min(self.width())))
+        Err(Rejected {
+            word: Word::before(1).refusing(Cause::Throttled),
+            left: TimeLeft::nanos((end - at).min(self.width())),
+            breaker: NameId::NONE,
+        })
     }
 
     /// Settles a call that was admitted.

@@ -2,7 +2,7 @@
 //!
 //! [`Config`], [`OpenWait`], [`SlowRule`], [`Stages`], [`Window`], [`Cusum`](crate::Cusum), [`Score`](crate::Score), [`State`], [`Cause`], [`Outcome`],
 //! [`Sample`], [`Counts`], [`Snapshot`], [`Event`] and [`Verdict`] implement `Serialize` and `Deserialize`.
-//! With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
+//! So does [`ThrottleConfig`](crate::ThrottleConfig). With the feature `registry`, `RegistryConfig` does too. No derive macro is built for it.
 //!
 //! # How a config is written
 //!

@@ -20,6 +20,7 @@ use crate::contract::score::Score;
 use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores, Snapshot};
 use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
+use crate::contract::throttle::ThrottleConfig;
 
 record!(Config {
     window: Window = Config::default().window,
@@ -53,6 +54,15 @@ fn beside(window: Option<Window>) -> Option<f64> {
 record!(SlowRule, like "{ limit = \"2s\", ratio = 0.8 }" {
     limit: Span,
     ratio: f64,
+});
+
+record!(ThrottleConfig, like "{ length = \"10s\", k = 2.0 }" {
+    length: Span = ThrottleConfig::DEFAULT.length,
+    buckets: u32 = ThrottleConfig::DEFAULT.buckets,
+    k: f64 = ThrottleConfig::DEFAULT.k,
+    probes_per_second: f64 = ThrottleConfig::DEFAULT.probes_per_second,
+    abandoned: Outcome = ThrottleConfig::DEFAULT.abandoned,
+    panicked: Outcome = ThrottleConfig::DEFAULT.panicked,
 });
 
 record!(OpenWait, like "{ base = \"30s\", factor = 2.0, max = \"5m\" }" {
