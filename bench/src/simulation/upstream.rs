@@ -84,9 +84,8 @@ impl Upstream {
     /// Whether a call with this key goes to what is down.
     pub fn is_dead_for(&self, key: u64, now: u64) -> bool {
         let at = seconds(now);
-        let is_dead = |(percent, from, to): (u64, f64, f64)| {
-            (from..to).contains(&at) && key % 100 < percent
-        };
+        let is_dead =
+            |(percent, from, to): (u64, f64, f64)| (from..to).contains(&at) && key % 100 < percent;
         self.is_down(at) || self.nature.dead.is_some_and(is_dead)
     }
 
