@@ -17,6 +17,7 @@ pub(crate) mod lines;
 pub(crate) mod on_demand;
 pub(crate) mod past;
 pub(crate) mod pulse;
+pub(crate) mod ramp;
 pub(crate) mod records;
 pub(crate) mod restore;
 pub(crate) mod settings;

@@ -5,6 +5,7 @@ use core::time::Duration;
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::state::State;
+use crate::engine::ramp::{Credit, share};
 use crate::engine::sync::{AtomicU64, Relaxed};
 
 /// It has its full share.
@@ -18,15 +19,14 @@ const DOWN: u64 = u64::MAX - 1;
 pub(super) struct Ramp {
     /// [`FULL`], [`DOWN`], or the reading of the breaker's clock at which the way began.
     begun: AtomicU64,
-    /// The part of a call that the share has added up to, in 2^-64.
-    credit: AtomicU64,
+    credit: Credit,
 }
 
 impl Ramp {
     pub(super) fn new() -> Self {
         Self {
             begun: AtomicU64::new(FULL),
-            credit: AtomicU64::new(0),
+            credit: Credit::default(),
         }
     }
 
@@ -57,14 +57,13 @@ impl Ramp {
             self.step(DOWN, now);
             return true;
         }
-        let (passed, ramp) = (now.saturating_sub(begun), saturating_nanos(ramp));
-        if passed >= ramp {
-            self.step(begun, FULL);
-            return false;
+        match share(now.saturating_sub(begun), saturating_nanos(ramp)) {
+            Some(share) => !self.credit.admits(share),
+            None => {
+                self.step(begun, FULL);
+                false
+            }
         }
-        let share = ((u128::from(passed) << 64) / u128::from(ramp)) as u64;
-        let credit = self.credit.fetch_add(share, Relaxed);
-        credit.checked_add(share).is_some()
     }
 
     fn step(&self, from: u64, to: u64) {
