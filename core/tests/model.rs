@@ -79,6 +79,7 @@ const EXPECTED: &[&str] = &[
     "Stale",
     "Rejected by Open",
     "Rejected by HalfOpen",
+    "Rejected by Closed",
     "Rejected by ForcedOpen",
     "Resumed Closed",
     "Resumed Open",
@@ -165,6 +166,7 @@ enum Change {
     Quota(u32, u32, u32),
     Stages(Option<Stages>),
     Lease(Option<Duration>),
+    Ramp(Option<Duration>),
 }
 
 /// A change to a snapshot that was stored.
@@ -180,6 +182,7 @@ enum Forgery {
     /// Change the counts of the newest bucket; what comes out may be impossible.
     Counts(Counts),
     Age(Duration),
+    Ramp(Option<Duration>),
     State(State),
     /// Change the scores, and the run of failures beside them; what comes out may be impossible.
     Scores(HeldScore, HeldScore, u32),
@@ -339,6 +342,7 @@ impl Change {
             }
             Self::Stages(stages) => config.stages = stages,
             Self::Lease(lease) => config.probe_lease = lease,
+            Self::Ramp(ramp) => config.ramp = ramp,
         }
         config
     }
@@ -359,6 +363,7 @@ impl Forgery {
                     bucket.counts = counts;
                 }
             }
+            Self::Ramp(left) => snapshot.ramp_left = left,
             Self::Age(age) => {
                 if let Some(bucket) = snapshot.buckets.last_mut() {
                     bucket.age = age;
@@ -495,10 +500,10 @@ fn positive_duration() -> impl Strategy<Value = Duration> {
 fn config() -> BoxedStrategy<Config> {
     let quotas = [quota(), quota(), quota()];
     let too_long = prop::option::weighted(0.3, positive_duration());
-    let policies = ([outcome(), outcome()], too_long, stages());
+    let policies = ([outcome(), outcome()], too_long, stages(), ramp());
     (rules(), open_wait(), quotas, lease(), policies)
         .prop_map(
-            |(rules, open_wait, quotas, probe_lease, (policies, too_long, stages))| {
+            |(rules, open_wait, quotas, probe_lease, (policies, too_long, stages, ramp))| {
                 rules.with(|config| {
                     config.open_wait = open_wait;
                     config.max_probes = quotas[0];
@@ -506,6 +511,7 @@ fn config() -> BoxedStrategy<Config> {
                     config.max_inconclusive = quotas[2];
                     config.stages = stages;
                     config.probe_lease = probe_lease;
+                    config.ramp = ramp;
                     config.abandoned = policies[0];
                     config.abandoned_after = too_long;
                     config.panicked = policies[1];
@@ -513,6 +519,10 @@ fn config() -> BoxedStrategy<Config> {
             },
         )
         .boxed()
+}
+
+fn ramp() -> impl Strategy<Value = Option<Duration>> {
+    prop::option::weighted(0.4, positive_duration())
 }
 
 /// A config by its window and rules, of which it has at least one.
@@ -715,6 +725,7 @@ fn change() -> BoxedStrategy<Change> {
         2 => (quota(), quota(), quota()).prop_map(|(one, two, three)| Change::Quota(one, two, three)),
         2 => prop_oneof![3 => stages(), 1 => illegal].prop_map(Change::Stages),
         2 => lease().prop_map(Change::Lease),
+        2 => prop_oneof![8 => ramp(), 1 => Just(Some(Duration::ZERO))].prop_map(Change::Ramp),
     ]
     .boxed()
 }
@@ -776,6 +787,7 @@ fn forgery() -> BoxedStrategy<Forgery> {
         1 => sample.prop_map(Forgery::Sample),
         1 => counts.prop_map(Forgery::Counts),
         1 => duration().prop_map(Forgery::Age),
+        1 => prop::option::of(duration()).prop_map(Forgery::Ramp),
         2 => state.prop_map(Forgery::State),
         2 => (held(), held(), 0u32..300).prop_map(|(failures, slow, run)| Forgery::Scores(failures, slow, run)),
     ]

@@ -34,6 +34,7 @@ fn unlike_the_default() -> Config {
         config.max_probes = 255;
         config.successes_to_close = 3;
         config.probe_lease = None;
+        config.ramp = Some(Duration::from_millis(2500));
         config.max_inconclusive = 2;
         config.abandoned = Outcome::Failure;
         config.abandoned_after = Some(Duration::from_secs(90));
@@ -249,6 +250,7 @@ fn a_config_is_written_for_people() {
         "max_probes": 255,
         "successes_to_close": 3,
         "probe_lease": "none",
+        "ramp": "2s 500ms",
         "max_inconclusive": 2,
         "abandoned": "failure",
         "abandoned_after": "90s",
@@ -325,6 +327,7 @@ fn every_error_names_its_field() {
         "successes_to_close",
         "stages",
         "probe_lease",
+        "ramp",
         "max_inconclusive",
         "abandoned",
         "panicked",

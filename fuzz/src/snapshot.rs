@@ -94,6 +94,7 @@ fn forged(input: &mut Unstructured<'_>, window: Window) -> Result<Snapshot> {
         probes_inconclusive: values::number(input)?,
         probes_failed: 0,
         stage: 0,
+        ramp_left: None,
         window,
         samples,
         buckets: buckets?,

@@ -131,12 +131,14 @@ pub(crate) fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         false => window,
     };
     let stages = option(input, stages)?;
+    let ramp = option(input, duration)?;
     Ok(config.with(|config| {
         config.window = window;
         config.overdue = overdue;
         config.failures = failures;
         config.abandoned_after = abandoned_after;
         config.stages = stages;
+        config.ramp = ramp;
         config.min_calls = config.min_calls.filter(|_| says_min_calls);
     }))
 }
@@ -287,5 +289,6 @@ pub(crate) fn legal_config(input: &mut Unstructured<'_>) -> Result<Config> {
     }
     config.stages = config.stages.map(legal_stages);
     config.probe_lease = config.probe_lease.map(|lease| lease.max(LEAST));
+    config.ramp = config.ramp.map(|ramp| ramp.max(LEAST));
     Ok(config)
 }

@@ -31,6 +31,9 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> String {
     if let Some(left) = snapshot.remaining {
         let _ = write!(text, " left {left:?}");
     }
+    if let Some(left) = snapshot.ramp_left {
+        let _ = write!(text, " ramp {left:?}");
+    }
     if snapshot.state == State::HalfOpen {
         let _ = write!(
             text,

@@ -11,6 +11,7 @@ use crate::contract::clock::Clock;
 use crate::contract::deadline::Deadline;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
+use crate::engine::ramp::OnRamp;
 use crate::engine::word::{HalfOpen, Word};
 
 /// With so many nanoseconds left, and less, a reading that may be old does not do. More than it is old.
@@ -69,7 +70,7 @@ impl<C: Clock> Breaker<C> {
             return self.reject_at_sight(word);
         }
         let now = Reading::new(self);
-        if word.is_timed() && !self.follows(word) {
+        if word.is_timed() && !self.looks_further(word) {
             return Ok(Token::timed(word.stamp(), now.running()));
         }
         self.admit_by_state(now)
@@ -118,9 +119,25 @@ impl<C: Clock> Breaker<C> {
     #[cold]
     #[inline(never)]
     fn admit_by_state<'a>(&'a self, mut now: Reading<'a, C>) -> Result<Token, Rejected> {
+        let mut has_share = false;
         loop {
             let word = self.engine.word.load();
             match word.state() {
+                State::Closed
+                    if word.is_timed() && !has_share && self.engine.terms(word).ramps() =>
+                {
+                    match self.admit_on_ramp(word, &now) {
+                        Some(Ok(())) => has_share = true,
+                        Some(Err(rejected)) => return Err(rejected),
+                        None => {}
+                    }
+                }
+                State::Closed if has_share && !self.engine.terms(word).is_timed() => {
+                    // Its word is timed for the ramp alone.
+                    if self.engine.is_current(word) {
+                        return Ok(Token::untimed(word.stamp()));
+                    }
+                }
                 State::Closed | State::ObserveOnly if word.is_timed() && self.follows(word) => {
                     match self.start_following(word, &now) {
                         Some(token) => return Ok(token),
@@ -153,6 +170,28 @@ impl<C: Clock> Breaker<C> {
                         return answer;
                     }
                 }
+            }
+        }
+    }
+
+    #[inline]
+    fn looks_further(&self, word: Word) -> bool {
+        self.engine.terms(word).thresholds().looks_further()
+    }
+
+    /// Whether a closed word that may be on a ramp admits one more call; `None` if it has moved meanwhile.
+    fn admit_on_ramp(&self, word: Word, now: &Reading<'_, C>) -> Option<Result<(), Rejected>> {
+        match self.engine.on_ramp(word, now.get()) {
+            OnRamp::No if self.engine.terms(word).is_timed() => Some(Ok(())),
+            // Or who ended it has lost the race for the word.
+            OnRamp::No | OnRamp::Over => self.engine.end_ramp(word).then_some(Ok(())),
+            // The ramp was read after the word. If the word is still the same, it goes with it.
+            OnRamp::Yes { .. } if !self.engine.is_current(word) => None,
+            OnRamp::Yes { share, .. } if self.engine.ramp_admits(share) => Some(Ok(())),
+            OnRamp::Yes { left, .. } => {
+                // By then half of those that are refused now will not be.
+                let half = TimeLeft::nanos(left.div_ceil(2));
+                Some(Err(self.reject(word.refusing(Cause::Ramping), half)))
             }
         }
     }

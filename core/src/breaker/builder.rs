@@ -206,6 +206,12 @@ impl<C: Clock> Builder<C> {
         self
     }
 
+    /// Sets [`Config::ramp`]; `None` for all calls at once.
+    pub fn ramp(mut self, ramp: impl Into<Option<Duration>>) -> Self {
+        self.config.ramp = ramp.into();
+        self
+    }
+
     /// Sets [`Config::probe_lease`]; `None` for no lease.
     pub fn probe_lease(mut self, lease: impl Into<Option<Duration>>) -> Self {
         self.config.probe_lease = lease.into();

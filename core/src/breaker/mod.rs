@@ -52,6 +52,7 @@ use crate::contract::snapshot::{Interrupted, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::contract::totals::Totals;
 use crate::engine::Engine;
+use crate::engine::ramp::OnRamp;
 use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
 use crate::engine::word::Word;
 
@@ -306,6 +307,7 @@ impl<C: Clock> Breaker<C> {
             probes_failed: 0,
             probes_inconclusive: 0,
             stage: 0,
+            ramp_left: None,
             window: self.engine.window(word),
             samples,
             buckets: Vec::new(),
@@ -313,6 +315,11 @@ impl<C: Clock> Breaker<C> {
             scores: Scores::default(),
             taken: self.clock.unix_time(),
         };
+        if word.state() == State::Closed
+            && let OnRamp::Yes { left, .. } = self.engine.on_ramp(word, now.get())
+        {
+            snapshot.ramp_left = Some(Duration::from_nanos(left));
+        }
         match word.state() {
             State::Closed | State::ObserveOnly if word.is_by_time() => {
                 let (side, generation) = (word.side(), word.generation());

@@ -159,6 +159,9 @@ impl<C: Clock> Breaker<C> {
             let (to, moved) = match action(from, recorder) {
                 None => continue,
                 Some(Action::Nothing) => return false,
+                Some(Action::Begin(to)) if to.state() == State::Closed => {
+                    (to, self.engine.begin_closed(from, to, now.get()))
+                }
                 Some(Action::Begin(to)) => (to, self.engine.begin(from, to)),
                 Some(Action::BeginWait(to, wait)) => (to, self.engine.begin_wait(from, to, wait)),
             };
@@ -258,7 +261,7 @@ impl<C: Clock> Breaker<C> {
             let to = match from.state() {
                 State::Closed if reshapes => same.to_closed(recorder),
                 State::ObserveOnly if reshapes => same.to_observe_only(recorder),
-                _ => same,
+                _ => engine.keeping_ramp(from, same),
             };
             let renewed = to.generation() != from.generation();
             let counts = if renewed {
@@ -272,7 +275,12 @@ impl<C: Clock> Breaker<C> {
             if !renewed && !engine.hand_tally_over(from, to) {
                 continue;
             }
-            if engine.begin(from, to) {
+            let moved = if renewed && to.state() == State::Closed {
+                engine.begin_closed(from, to, now.get())
+            } else {
+                engine.begin(from, to)
+            };
+            if moved {
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());
                 }

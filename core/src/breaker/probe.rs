@@ -80,8 +80,8 @@ impl<C: Clock> Breaker<C> {
         if recorder.by_score {
             to = to.with_standing(terms.head_start());
         }
-        self.engine.begin(word, to).then(|| {
-            let now = ended.now;
+        let now = ended.now;
+        self.engine.begin_closed(word, to, now.get()).then(|| {
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
         })

@@ -47,13 +47,13 @@ impl TimeLeft {
 
 impl Rejected {
     /// The state that rejected the call: open, half-open or forced open; closed if it was refused as one of
-    /// a share, by a [`Throttle`](crate::Throttle).
+    /// a share, by a [`Throttle`](crate::Throttle) or on a [ramp](crate::Config::ramp).
     pub fn state(&self) -> State {
         self.word.state()
     }
 
-    /// What opened the breaker: a rule, a probe's verdict, or an operator; or that a share is refused:
-    /// [`Cause::Throttled`].
+    /// What opened the breaker: a rule, a probe's verdict, or an operator; or why a share is refused:
+    /// [`Cause::Throttled`] or [`Cause::Ramping`].
     pub fn cause(&self) -> Cause {
         self.word.cause_of_rejection()
     }
@@ -72,7 +72,7 @@ impl Rejected {
     ///
     /// Of a half-open breaker whose probes are all out it is the time until their last lease ends: a
     /// slot may become free any moment before, and is free by then. Of a throttle it is the time until the window moves on by a bucket,
-    /// when the share that it refuses may be another one.
+    /// when the share that it refuses may be another one; of a ramp, until the share that it refuses is half of what it is now.
     ///
     /// `None` when no clock can tell: the probes have no lease, or an operator forced the breaker open
     /// without an end.

@@ -102,12 +102,12 @@ impl<C: Clock> Breaker<C> {
         self.settle_by_state(token, Ok(Report::of(outcome)))
     }
 
-    /// Settles a permit whose call is timed, and not followed while it is in flight. `None` in the rare cases: the word
-    /// has moved, or it is a timeout, which a pause of the process may have made.
+    /// Settles a permit whose call is timed, not followed while it is in flight, and of a config without a ramp. `None` in the
+    /// rare cases: the word has moved, or it is a timeout, which a pause of the process may have made.
     #[inline(never)]
     fn settle_timed(&self, word: Word, token: Token, outcome: Outcome) -> Option<Settled> {
         let terms = self.engine.terms(word);
-        if outcome == Outcome::Timeout || terms.thresholds().overdue().is_some() {
+        if outcome == Outcome::Timeout || terms.thresholds().looks_further() {
             return None;
         }
         let now = Reading::new(self);

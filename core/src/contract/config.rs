@@ -206,6 +206,7 @@ impl OpenWait {
 /// | `max_probes`, `successes_to_close` | 1, 1 | 1 to 255 |
 /// | `stages` | none | first 1 to until, growth 2 to 128, until 1 to 128, at most 255 outcomes in all, ratio as above |
 /// | `probe_lease` | 60 s | above zero; or none |
+/// | `ramp` | none | above zero; or none |
 /// | `max_inconclusive` | 16 | 1 to 255 |
 /// | `abandoned`, `panicked` | ignored, failure | any outcome |
 /// | `abandoned_after` | none | above zero; or none |
@@ -289,6 +290,18 @@ pub struct Config {
     ///
     /// Leases do not grow, so that permits that leak delay the next probe by one lease each.
     pub probe_lease: Option<Duration>,
+    /// How long a breaker that has closed refuses a share of the calls, so that an upstream that is just back is not met by all of
+    /// them at once. The share that is admitted grows evenly from none to all of them, and its calls are spread evenly; the others are
+    /// rejected with [`Cause::Ramping`](crate::Cause::Ramping), and their
+    /// [`retry_after`](crate::Rejected::retry_after) is half of what is left: by then the share that is refused is half of what it is now.
+    ///
+    /// It follows each closing of a breaker that was open, half-open or forced open, by probes or by an operator. Calls that are
+    /// admitted count as always, and may open it again. Another close, a new shape of the window and a restart
+    /// let it go on; [`reconfigure`](crate::Breaker::reconfigure) may change how long it is, and ends it with `None`.
+    ///
+    /// Until it is over each call reads the clock and adds to a count that all threads share. Then a call costs what it costs
+    /// without; where calls are timed anyway, for a rule on slow ones say, each looks whether there is a ramp.
+    pub ramp: Option<Duration>,
     /// How many probes of one half-open period, or of one stage, may end without a verdict
     /// (ignored or dropped) before the breaker opens again, which lengthens an
     /// [`open_wait`](Self::open_wait) that grows.
@@ -335,6 +348,7 @@ impl Config {
         successes_to_close: 1,
         stages: None,
         probe_lease: Some(Duration::from_secs(60)),
+        ramp: None,
         max_inconclusive: 16,
         abandoned: Outcome::Ignored,
         abandoned_after: None,
@@ -599,10 +613,12 @@ impl Config {
         if let Some(stages) = self.stages {
             stages.validate()?;
         }
-        match self.probe_lease {
-            Some(lease) => check_duration("probe_lease", lease),
-            None => Ok(()),
+        for (field, duration) in [("probe_lease", self.probe_lease), ("ramp", self.ramp)] {
+            if let Some(duration) = duration {
+                check_duration(field, duration)?;
+            }
         }
+        Ok(())
     }
 }
 

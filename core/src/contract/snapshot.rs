@@ -40,6 +40,9 @@ pub struct Snapshot {
     pub probes_inconclusive: u32,
     /// Which of its [`Stages`](crate::Stages) half-open is in, from 1; zero without them, and in other states.
     pub stage: u32,
+    /// How long it goes on to refuse a share of the calls after its recovery; `None` unless it is closed and does. See
+    /// [`Config::ramp`](crate::Config::ramp).
+    pub ramp_left: Option<Duration>,
     /// The window's shape.
     pub window: Window,
     /// What a count window holds, oldest first; empty unless closed or observe-only.

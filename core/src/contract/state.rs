@@ -99,7 +99,8 @@ pub enum Cause {
     /// Others before the same upstream have tripped, or set how long this one waits ([`Breaker::take_over`](crate::Breaker::take_over),
     /// [`Breaker::set_wait`](crate::Breaker::set_wait)).
     Peers,
-    /// No transition: a closed breaker that has recovered a while ago refuses a share of the calls.
+    /// No transition: a closed breaker that has recovered refuses a share of the calls for a while
+    /// ([`Config::ramp`](crate::Config::ramp)).
     Ramping,
     /// No transition: a [`Throttle`](crate::Throttle) refuses a share of the calls.
     Throttled,
@@ -178,7 +179,7 @@ impl fmt::Display for Cause {
             Self::Reconfigured => "window reconfigured",
             Self::Outlier => "worse than its peers",
             Self::Peers => "told by peers",
-            Self::Ramping => "a short while after its recovery",
+            Self::Ramping => "on its way back to all calls",
             Self::Throttled => "the upstream accepts too few",
         })
     }

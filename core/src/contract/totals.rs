@@ -61,6 +61,6 @@ pub struct Rejections {
     pub half_open: u64,
     /// By one that an operator forced open.
     pub forced_open: u64,
-    /// By one that was closed, as one of a share: by a [`Throttle`](crate::Throttle).
+    /// By one that was closed, as one of a share: by a [`Throttle`](crate::Throttle), or on a [ramp](crate::Config::ramp).
     pub closed: u64,
 }

@@ -10,6 +10,7 @@ use crate::contract::stages::Stages;
 use crate::engine::field::Field;
 use crate::engine::in_flight::InFlight;
 use crate::engine::pulse::Pulse;
+use crate::engine::ramp::Ramps;
 use crate::engine::records::Texts;
 use crate::engine::sync::{Acquire, AtomicU64, Release};
 use crate::engine::window::count::{Far, NEAR_SIZE, RingAt};
@@ -28,8 +29,9 @@ struct Parts {
     texts: Texts,
     in_flight: OnceBox<InFlight>,
     pulse: OnceBox<Pulse>,
+    ramps: OnceBox<Ramps>,
     /// Of each side: what few configs set.
-    rare: [[AtomicU64; 3]; 2],
+    rare: [[AtomicU64; 4]; 2],
 }
 
 /// What few configs set.
@@ -40,6 +42,8 @@ pub(crate) struct Rare {
     /// After how many nanoseconds an abandoned call is a timeout.
     pub(crate) abandoned_after: Option<u64>,
     pub(crate) stages: Option<Stages>,
+    /// How many nanoseconds a ramp takes.
+    pub(crate) ramp: Option<u64>,
 }
 
 const FAILURES: Field = Field::lowest(24);
@@ -54,10 +58,11 @@ impl Rare {
             failures: config.failures.unwrap_or(0),
             abandoned_after: config.abandoned_after.map(saturating_nanos),
             stages: config.stages,
+            ramp: config.ramp.map(saturating_nanos),
         }
     }
 
-    fn pack(self) -> [u64; 3] {
+    fn pack(self) -> [u64; 4] {
         let stages = self.stages.map_or(0, |stages| {
             FIRST.put(stages.first.into())
                 | GROWTH.put(stages.growth.into())
@@ -68,10 +73,11 @@ impl Rare {
             self.abandoned_after.unwrap_or(0),
             self.stages
                 .map_or(0, |stages| stages.failure_ratio.to_bits()),
+            self.ramp.unwrap_or(0),
         ]
     }
 
-    fn unpack([numbers, after, ratio]: [u64; 3]) -> Self {
+    fn unpack([numbers, after, ratio, ramp]: [u64; 4]) -> Self {
         let stages = Stages {
             first: FIRST.get(numbers) as u32,
             growth: GROWTH.get(numbers) as u32,
@@ -82,6 +88,7 @@ impl Rare {
             failures: FAILURES.get(numbers) as u32,
             abandoned_after: Some(after).filter(|&after| after > 0),
             stages: Some(stages).filter(|stages| stages.until > 0),
+            ramp: Some(ramp).filter(|&ramp| ramp > 0),
         }
     }
 }
@@ -112,11 +119,19 @@ impl OnDemand {
             let new = || Box::new(Pulse::new(limit));
             self.parts().pulse.get_or_init(new);
         }
+        if config.ramp.is_some() {
+            self.parts().ramps.get_or_init(Box::default);
+        }
         if let Some(limit) = config.overdue_after() {
             let new = || Box::new(InFlight::new(limit));
             self.parts().in_flight.get_or_init(new);
         }
         ring
+    }
+
+    /// What is kept for ramps, if a config has ever had one.
+    pub(crate) fn ramps(&self) -> Option<&Ramps> {
+        self.0.get()?.ramps.get()
     }
 
     /// The readings of the clock, if calls have ever been timed.
@@ -128,7 +143,7 @@ impl OnDemand {
     /// Fills a side that the breaker's word does not go with.
     pub(crate) fn fill(&self, side: usize, config: &Config) {
         let values = Rare::of(config).pack();
-        if values == [0; 3] && self.0.get().is_none() {
+        if values == [0; 4] && self.0.get().is_none() {
             return;
         }
         for (word, value) in self.parts().rare[side].iter().zip(values) {
@@ -144,7 +159,7 @@ impl OnDemand {
             return Rare::default();
         };
         // Acquire: pairs with `fill`.
-        Rare::unpack([0, 1, 2].map(|word| parts.rare[side][word].load(Acquire)))
+        Rare::unpack([0, 1, 2, 3].map(|word| parts.rare[side][word].load(Acquire)))
     }
 
     /// The words of a far ring, if there has ever been a window that needs it.

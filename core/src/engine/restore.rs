@@ -15,6 +15,7 @@ use crate::contract::snapshot::{HeldScore, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::engine::on_demand::OnDemand;
 use crate::engine::past::{MAX_ATTEMPT, Past};
+use crate::engine::ramp::Begun;
 use crate::engine::shape::Shape;
 use crate::engine::wait::Wait;
 use crate::engine::window::count::{Kind, Ring};
@@ -98,7 +99,8 @@ impl First {
         match snapshot.state {
             State::Closed => {
                 let word = before.to_closed(recorder(config));
-                Self::at_rest(room.refilled(config, snapshot, passed, word))
+                let word = room.refilled(config, snapshot, passed, word);
+                Self::at_rest(room.on_ramp(config, snapshot, passed, word))
             }
             State::ObserveOnly => {
                 let word = before.to_observe_only(recorder(config));
@@ -159,6 +161,19 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
+    /// The word with the ramp that the snapshot was on, as far as there is one by this config.
+    fn on_ramp(self, config: &Config, snapshot: &Snapshot, passed: Duration, word: Word) -> Word {
+        let (Some(ramp), Some(left), Some(ramps)) =
+            (config.ramp, snapshot.ramp_left, self.on_demand.ramps())
+        else {
+            return word;
+        };
+        let left = saturating_nanos(left.min(ramp).saturating_sub(passed));
+        let begun = Begun::before_start(saturating_nanos(ramp) - left);
+        let is_on = left > 0 && ramps.begin(word.generation(), begun, || true);
+        if is_on { word.timed_if(true) } else { word }
+    }
+
     /// `empty` with the window of `snapshot`, if that fits the config.
     fn refilled(self, config: &Config, snapshot: &Snapshot, passed: Duration, empty: Word) -> Word {
         let is_recent = passed <= Snapshot::MAX_AGE;

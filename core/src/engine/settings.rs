@@ -37,8 +37,11 @@ const CURSOR_BITS: Field = BAD_BITS.above(4);
 const SIZE: Field = CURSOR_BITS.above(13);
 const FLOOR: Field = SIZE.above(13);
 const CONSECUTIVE: Field = FLOOR.above(24);
-/// What overdue calls count as; zero if they are not counted.
+/// What overdue calls count as; zero if they are not counted. With a ramp after a recovery, [`RAMPS`] is the other way round.
 const OVERDUE: Field = CONSECUTIVE.above(3);
+/// The bit of timeouts. It goes with that of failures where calls are overdue, and is zero where they are not: so which way round it
+/// is can be told from the others, and whether calls are overdue from them alone.
+const RAMPS: u64 = 0b010;
 /// Where a count window is, and how it is judged: see [`RingAt`]. Zero if it is near and judged by the number of bad outcomes.
 const RING: Field = OVERDUE.above(3);
 const NEAR_BY_KIND: u64 = 7;
@@ -138,7 +141,8 @@ fn pack(config: &Config, ring: RingAt) -> [u64; WORDS] {
             config
                 .overdue_sample()
                 .and_then(Kind::of)
-                .map_or(0, |kind| u64::from(kind.bits())),
+                .map_or(0, |kind| u64::from(kind.bits()))
+                ^ if config.ramp.is_some() { RAMPS } else { 0 },
         )
         | RING.put(match (ring, config.window) {
             (RingAt::Far(ring), _) => ring as u64,
@@ -275,10 +279,24 @@ impl Thresholds {
     /// What calls count as that are overdue; `None` if they are not counted.
     #[inline]
     pub(crate) const fn overdue(self) -> Option<Kind> {
-        match OVERDUE.get(self.0) {
-            0 => None,
-            bits => Some(Kind::from_bits(bits as u32)),
+        let bits = OVERDUE.get(self.0) & !RAMPS;
+        if bits == 0 {
+            return None;
         }
+        let timeout = if bits & 1 == 1 { RAMPS } else { 0 };
+        Some(Kind::from_bits((bits | timeout) as u32))
+    }
+
+    /// Whether a recovery is followed by a ramp.
+    pub(crate) const fn ramps(self) -> bool {
+        let bits = OVERDUE.get(self.0);
+        (bits ^ bits >> 1) & 1 == 1
+    }
+
+    /// Whether a call of a timed word has more to look at than the clock: calls in flight, or a ramp.
+    #[inline]
+    pub(crate) const fn looks_further(self) -> bool {
+        self.0 & OVERDUE.mask() != 0
     }
 
     /// Whether a rule can match in this window at all, now that `incoming` is in it.
@@ -427,6 +445,11 @@ impl Terms<'_> {
         TIMED.get(self.read(POLICIES)) == 1
     }
 
+    /// Whether a recovery is followed by a ramp.
+    pub(crate) fn ramps(self) -> bool {
+        self.thresholds().ramps()
+    }
+
     /// What a word that records starts with.
     pub(crate) fn recorder(self) -> Recorder {
         Recorder {
@@ -514,6 +537,7 @@ impl Terms<'_> {
             abandoned: self.abandoned(),
             abandoned_after: rare.abandoned_after.map(Duration::from_nanos),
             panicked: self.panicked(),
+            ramp: rare.ramp.map(Duration::from_nanos),
         }
     }
 }

@@ -342,10 +342,10 @@ impl Word {
     }
 
     /// Of a time window: whether both words are of one generation and one config, whatever
-    /// their runs of failures.
+    /// their runs of failures, and whether or not a ramp that makes calls timed has ended in between.
     #[inline]
     pub(crate) const fn goes_with(self, other: Self) -> bool {
-        (self.0 ^ other.0) & !RUN.mask() == 0
+        (self.0 ^ other.0) & !(RUN.mask() | TIMED.mask()) == 0
     }
 
     /// Of a window of scores: what it holds.
@@ -512,6 +512,11 @@ impl Word {
             shape.next_lap(flipped)
         };
         Self(moved_on & !TIMED.mask() | TIMED.put(u64::from(recorder.timed)))
+    }
+
+    /// Of a word that records: the same, with calls that are timed or are not.
+    pub(crate) const fn timed_if(self, timed: bool) -> Self {
+        Self(self.0 & !TIMED.mask() | TIMED.put(timed as u64))
     }
 
     /// The next generation: closed with an empty window.

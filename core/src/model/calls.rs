@@ -16,6 +16,7 @@ impl Model {
     /// [`Rejected`] when the call must not be made.
     pub fn allow(&mut self, now: u64) -> Result<ModelPermit, Rejected> {
         let at = self.since_start(now);
+        self.ramp_up(at)?;
         self.count_overdue(at);
         match self.mode {
             Mode::Closed(_) | Mode::Disabled | Mode::ObserveOnly(_) => Ok(self.permit(false, at)),

@@ -35,6 +35,7 @@ mod operate;
 mod overdue;
 mod peers;
 mod pulse;
+mod ramp;
 mod read;
 mod throttle;
 mod window;
@@ -99,6 +100,10 @@ pub struct Model {
     granted: u64,
     /// Once a config has timed calls.
     pulse: Option<Pulse>,
+    /// In which millisecond the ramp began, if the breaker is on one; below zero if that was before it was built.
+    ramp_begun: Option<i64>,
+    /// The part of a call that the shares of ramps have added up to, in 2^-64.
+    credit: u64,
 }
 
 /// The state with what belongs to it.
@@ -200,6 +205,8 @@ impl Model {
             in_flight: InFlight::default(),
             granted: 0,
             pulse: Pulse::of(&config),
+            ramp_begun: None,
+            credit: 0,
         })
     }
 
@@ -283,6 +290,7 @@ impl Model {
         if !model.mode.is_by_operator() {
             model.interrupted = Interrupted::Closed(0);
         }
+        model.restore_ramp(snapshot, passed);
         Ok(model)
     }
 
@@ -411,6 +419,7 @@ impl Model {
             label: None,
         });
         self.generation = generation;
+        self.ramp_after(&next, at);
         if next.is_by_operator() {
             self.interrupted = self.interruption();
         }

@@ -104,6 +104,7 @@ impl Model {
             probes_failed: 0,
             probes_inconclusive: 0,
             stage: 0,
+            ramp_left: self.ramp_left(at),
             window: self.config.window.kept(),
             samples: Vec::new(),
             buckets: Vec::new(),

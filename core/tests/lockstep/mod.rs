@@ -336,6 +336,7 @@ fn stored(mut config: Config) -> Config {
         slow.limit = longest.min(slow.limit);
     }
     config.probe_lease = config.probe_lease.map(|lease| lease.min(longest));
+    config.ramp = config.ramp.map(|ramp| ramp.min(longest));
     config.abandoned_after = config.abandoned_after.map(|after| after.min(longest));
     if let Some(Overdue::Timeout(limit)) = &mut config.overdue {
         *limit = longest.min(*limit);

@@ -16,6 +16,7 @@
 //! | `J=50` | jitter in percent |
 //! | `H=1 S=1 L=5s I=16` | probes at a time, successes to close, lease (or `none`), inconclusive probes |
 //! | `G=1*2..4/0.5` | stages: first, growth, until, and the share of failures; or `none` |
+//! | `RAMP=10s` | how long a share of the calls is refused after a close; or `none` |
 //! | `D=f P=i` | what a dropped permit and one dropped by a panic settle as |
 //!
 //! | steps | meaning |
@@ -270,6 +271,10 @@ impl<'a> Replay<'a> {
                     "attempt" => snapshot.attempt.to_string(),
                     "out" => snapshot.probes_out.to_string(),
                     "stage" => snapshot.stage.to_string(),
+                    "ramp" => match snapshot.ramp_left {
+                        Some(left) if left == duration(expected) => expected.to_owned(),
+                        left => format!("{left:?}"),
+                    },
                     "failed" => snapshot.probes_failed.to_string(),
                     "passed" => snapshot.probes_passed.to_string(),
                     "samples" => snapshot.counts().samples.to_string(),
@@ -345,6 +350,7 @@ fn set(config: &mut Config, key: &str, value: &str) {
         "H" => config.max_probes = number(),
         "S" => config.successes_to_close = number(),
         "G" => config.stages = (value != "none").then(|| stages(value)),
+        "RAMP" => config.ramp = (value != "none").then(|| duration(value)),
         "L" => config.probe_lease = (value != "none").then(|| duration(value)),
         "I" => config.max_inconclusive = number(),
         "D" => config.abandoned = outcome(value),

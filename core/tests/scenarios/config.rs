@@ -116,6 +116,12 @@ fn an_illegal_value_is_refused_with_its_name_and_range() {
         &"0ns",
         "above zero",
     );
+    row(
+        legal.with(|config| config.ramp = Some(Duration::ZERO)),
+        "ramp",
+        &"0ns",
+        "above zero",
+    );
     let with = |open_wait| legal.with(|config| config.open_wait = open_wait);
     let zero = OpenWait::fixed(Duration::ZERO);
     row(with(zero), "open_wait.base", &"0ns", "above zero");
@@ -289,6 +295,7 @@ fn every_field_changes_what_happens() {
                 failure_ratio: _,
             }),
         probe_lease: _,
+        ramp: _,
         max_inconclusive: _,
         abandoned: _,
         abandoned_after: _,
@@ -296,7 +303,7 @@ fn every_field_changes_what_happens() {
         ..
     } = Config::default();
     let fields = serde_json::to_value(Config::default()).unwrap();
-    assert_eq!(fields.as_object().unwrap().len(), 17);
+    assert_eq!(fields.as_object().unwrap().len(), 18);
 
     let rows = [
         ("W=10 M=5 R=0.6", "W=5 M=5 R=0.6", "s*5 f f f"),

@@ -37,6 +37,7 @@ mod listeners;
 mod operator;
 mod pauses;
 mod peers;
+mod ramp;
 mod reconfigure;
 mod restart;
 mod stages;

@@ -53,6 +53,7 @@ fn a_snapshot_of_nonsense_is_made_sense_of() {
         probes_passed: u32::MAX,
         probes_failed: u32::MAX,
         stage: u32::MAX,
+        ramp_left: Some(Duration::MAX),
         probes_inconclusive: u32::MAX,
         window: Window::count(0),
         samples: Vec::new(),

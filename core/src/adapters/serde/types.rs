@@ -35,6 +35,7 @@ record!(Config {
     max_probes: u32 = Config::default().max_probes,
     successes_to_close: u32 = Config::default().successes_to_close,
     probe_lease: OrNone<Span> = Config::default().probe_lease,
+    ramp: OrNone<Span> = Config::default().ramp,
     max_inconclusive: u32 = Config::default().max_inconclusive,
     abandoned: Outcome = Config::default().abandoned,
     abandoned_after: OrNone<Span> = Config::default().abandoned_after,
@@ -542,6 +543,7 @@ record!(Snapshot [grows], version 1 {
     scores: Scores = Scores::default(),
     probes_failed: u32 = 0,
     stage: u32 = 0,
+    ramp_left: Option<Span> = None,
 });
 
 record!(Event [grows] {

@@ -179,8 +179,8 @@ impl<C: Clock> WaitingRoom<C> {
 
 /// Whether only an operator could end the rejection by the deadline.
 fn is_open_beyond(deadline: Instant, rejected: &Rejected) -> bool {
-    // A probe that is out may end any moment.
-    rejected.state() != State::HalfOpen
+    // A probe that is out may end any moment, and a share that is refused falls all the time.
+    !matches!(rejected.state(), State::HalfOpen | State::Closed)
         && rejected
             .retry_after()
             .is_some_and(|wait| after(wait) > deadline)
