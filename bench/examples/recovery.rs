@@ -10,6 +10,14 @@ use cutout_bench::simulation::{picture, scenario, table};
 
 const SEED: u64 = 1;
 
+/// Who is in the pictures.
+const SHOWN: [&str; 4] = [
+    "nothing",
+    "breaker",
+    "breaker, ramp",
+    "throttle",
+];
+
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).map(PathBuf::from);
     for scenario in scenario::all() {
@@ -25,7 +33,9 @@ fn main() -> io::Result<()> {
         if let Some(folder) = &folder {
             fs::create_dir_all(folder)?;
             let name = scenario.name.replace(' ', "_");
-            fs::write(folder.join(name + ".svg"), picture::of(&courses))?;
+            let shown = courses.iter().filter(|(name, _)| SHOWN.contains(name));
+            let shown = shown.cloned().collect::<Vec<_>>();
+            fs::write(folder.join(name + ".svg"), picture::of(&shown))?;
         }
     }
     Ok(())

@@ -30,6 +30,22 @@ fn a_breaker_that_closes_at_once_overruns_cold_caches() {
 }
 
 #[test]
+fn a_ramp_lets_cold_caches_warm_up() {
+    let scenario = scenario::cold_restart();
+    let ideal = figures(Caller::Ideal, &scenario).map(|figures| figures.recovered);
+    for caller in [Caller::Ramp, Caller::StagedRamp] {
+        for (figures, ideal) in figures(caller, &scenario).zip(ideal.clone()) {
+            assert!(figures.overshoot <= 1.2, "{caller:?}: {figures:?}");
+            let (recovered, ideal) = (figures.recovered.unwrap(), ideal.unwrap());
+            assert!(
+                recovered <= 2.0 * ideal,
+                "{caller:?}: {recovered} s, {ideal} s"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_throttle_sends_k_times_what_a_fifth_of_the_capacity_takes_and_keeps_it_busy() {
     for course in courses(Caller::Throttle, &scenario::a_fifth()) {
         // Once its window holds nothing of before.

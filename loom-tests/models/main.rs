@@ -22,6 +22,7 @@ mod number;
 mod overdue;
 mod peers;
 mod pulse;
+mod ramp;
 mod reconfigure;
 mod resume;
 mod score;

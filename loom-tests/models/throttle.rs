@@ -169,6 +169,14 @@ models! {
         .thread([failure(2)])
         .after(many());
 
+    /// Of two that would be refused one takes the probe that is due.
+    one_takes_the_probe_that_is_due: Reach::both(3) => Scenario::throttle(config())
+        .before([Op::Allow(1), Op::Allow(2), failure(1), failure(2)])
+        .sees("closed")
+        .thread([Op::Allow(50)])
+        .thread([Op::Allow(51)])
+        .after(many());
+
     /// Two that are refused are two requests.
     two_that_are_refused: Reach::both(3) => Scenario::throttle(config())
         .before(overloaded())

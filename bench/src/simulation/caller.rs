@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::{
-    AnyPermit, Breaker, Config, Gate, ManualClock, OpenWait, Rejected, Report, Settled, Throttle,
-    ThrottleConfig, Window,
+    AnyPermit, Breaker, Config, Gate, ManualClock, OpenWait, Rejected, Report, Settled, Stages,
+    Throttle, ThrottleConfig, Window,
 };
 
 use crate::simulation::course::Course;
@@ -19,6 +19,12 @@ pub enum Caller {
     Nothing,
     /// A breaker whose first good probe closes it.
     Breaker,
+    /// One that recovers by stages.
+    Staged,
+    /// One that refuses a falling share for 8 s after it has closed.
+    Ramp,
+    /// By stages, then with that ramp.
+    StagedRamp,
     /// A throttle.
     Throttle,
     /// A throttle behind a breaker.
@@ -29,13 +35,24 @@ pub enum Caller {
 
 impl Caller {
     /// All that can be had.
-    pub const ALL: [Self; 4] = [Self::Nothing, Self::Breaker, Self::Throttle, Self::Both];
+    pub const ALL: [Self; 7] = [
+        Self::Nothing,
+        Self::Breaker,
+        Self::Staged,
+        Self::Ramp,
+        Self::StagedRamp,
+        Self::Throttle,
+        Self::Both,
+    ];
 
     /// What it is called.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
             Self::Breaker => "breaker",
+            Self::Staged => "breaker, stages",
+            Self::Ramp => "breaker, ramp",
+            Self::StagedRamp => "breaker, stages and ramp",
             Self::Throttle => "throttle",
             Self::Both => "breaker and throttle",
             Self::Ideal => "one who knows",
@@ -55,9 +72,13 @@ impl Caller {
             Arc::new(builder.config(config).build().expect("a legal config"))
         };
         let by_gate = Admission::ByGate;
+        let by_breaker = |config: Config| run(scenario, seed, &clock, &breaker(config), by_gate);
         match self {
             Self::Nothing => run(scenario, seed, &clock, &Free, by_gate),
-            Self::Breaker => run(scenario, seed, &clock, &breaker(opens_at(0.5)), by_gate),
+            Self::Breaker => by_breaker(opens_at(0.5)),
+            Self::Staged => by_breaker(staged(opens_at(0.5))),
+            Self::Ramp => by_breaker(ramped(opens_at(0.5))),
+            Self::StagedRamp => by_breaker(ramped(staged(opens_at(0.5)))),
             Self::Throttle => run(scenario, seed, &clock, &throttle(), by_gate),
             Self::Both => run(
                 scenario,
@@ -80,6 +101,19 @@ fn opens_at(ratio: f64) -> Config {
         config.failure_ratio = Some(ratio);
         config.open_wait = OpenWait::fixed(Duration::from_secs(1));
     })
+}
+
+fn staged(config: Config) -> Config {
+    config.with(|config| {
+        config.stages = Some(Stages {
+            first: 8,
+            ..Stages::default()
+        });
+    })
+}
+
+fn ramped(config: Config) -> Config {
+    config.with(|config| config.ramp = Some(Duration::from_secs(8)))
 }
 
 /// A gate that is none.

@@ -14,7 +14,7 @@ const WIDTH: i32 = 760;
 const LEFT: i32 = 46;
 const RIGHT: i32 = WIDTH - 150;
 const PANEL: i32 = 120;
-const TITLE: i32 = 26;
+const TITLE: i32 = 40;
 const FOOT: i32 = 34;
 
 /// That can be read on a light ground and on a dark one.
@@ -72,7 +72,7 @@ fn panel(
 ) -> Drawn {
     let x = |second: f64| LEFT + (second / end * f64::from(RIGHT - LEFT)) as i32;
     let y = |calls: f64| top + PANEL - (calls.min(most) / most * f64::from(PANEL)) as i32;
-    write(area, name, (LEFT, top - 10), HPos::Left, TEXT)?;
+    write(area, name, (LEFT, top - 12), HPos::Left, TEXT)?;
     for calls in [0.0, most / 2.0, most] {
         area.draw(&PathElement::new(
             [(LEFT, y(calls)), (RIGHT, y(calls))],
