@@ -11,7 +11,7 @@ use crate::contract::clock::Clock;
 use crate::contract::deadline::Deadline;
 use crate::contract::outcome::Counts;
 use crate::contract::state::{Cause, State};
-use crate::engine::ramp::OnRamp;
+use crate::engine::on_ramp::OnRamp;
 use crate::engine::word::{HalfOpen, Word};
 
 /// With so many nanoseconds left, and less, a reading that may be old does not do. More than it is old.

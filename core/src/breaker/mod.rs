@@ -52,7 +52,7 @@ use crate::contract::snapshot::{Interrupted, Scores, Snapshot};
 use crate::contract::state::{Cause, State};
 use crate::contract::totals::Totals;
 use crate::engine::Engine;
-use crate::engine::ramp::OnRamp;
+use crate::engine::on_ramp::OnRamp;
 use crate::engine::sync::{Acquire, AtomicU64, Relaxed};
 use crate::engine::word::Word;
 

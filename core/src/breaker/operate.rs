@@ -159,10 +159,7 @@ impl<C: Clock> Breaker<C> {
             let (to, moved) = match action(from, recorder) {
                 None => continue,
                 Some(Action::Nothing) => return false,
-                Some(Action::Begin(to)) if to.state() == State::Closed => {
-                    (to, self.engine.begin_closed(from, to, now.get()))
-                }
-                Some(Action::Begin(to)) => (to, self.engine.begin(from, to)),
+                Some(Action::Begin(to)) => (to, self.engine.begin_ramping(from, to, || now.get())),
                 Some(Action::BeginWait(to, wait)) => (to, self.engine.begin_wait(from, to, wait)),
             };
             if moved {
@@ -275,12 +272,7 @@ impl<C: Clock> Breaker<C> {
             if !renewed && !engine.hand_tally_over(from, to) {
                 continue;
             }
-            let moved = if renewed && to.state() == State::Closed {
-                engine.begin_closed(from, to, now.get())
-            } else {
-                engine.begin(from, to)
-            };
-            if moved {
+            if engine.begin_ramping(from, to, || now.get()) {
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());
                 }

@@ -81,7 +81,7 @@ impl<C: Clock> Breaker<C> {
             to = to.with_standing(terms.head_start());
         }
         let now = ended.now;
-        self.engine.begin_closed(word, to, now.get()).then(|| {
+        self.engine.begin_ramping(word, to, || now.get()).then(|| {
             self.emit(word, to, Cause::ProbesPassed, None, Counts::default(), now);
             Settled::Closed
         })

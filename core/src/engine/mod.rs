@@ -15,6 +15,7 @@ mod generations;
 pub(crate) mod in_flight;
 pub(crate) mod lines;
 pub(crate) mod on_demand;
+pub(crate) mod on_ramp;
 pub(crate) mod past;
 pub(crate) mod pulse;
 pub(crate) mod ramp;
