@@ -11,12 +11,7 @@ use cutout_bench::simulation::{picture, scenario, table};
 const SEED: u64 = 1;
 
 /// Who is in the pictures.
-const SHOWN: [&str; 4] = [
-    "nothing",
-    "breaker",
-    "breaker, ramp",
-    "throttle",
-];
+const SHOWN: [&str; 4] = ["nothing", "breaker", "breaker, ramp", "throttle"];
 
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).map(PathBuf::from);
