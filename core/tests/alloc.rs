@@ -389,7 +389,7 @@ fn a_breaker_with_a_time_window_takes_what_the_guide_says() {
             Config::default()
                 .with(|config| config.window = Window::time(Duration::from_secs(10), buckets)),
         );
-        let said = 512 + 360 + 64 * rounded + 128 * (rounded / 16) * shards;
+        let said = 512 + 384 + 64 * rounded + 128 * (rounded / 16) * shards;
         assert!(size <= said, "{size} bytes, {said} said");
     }
     let overdue = size_of_breaker(

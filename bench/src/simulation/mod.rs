@@ -11,4 +11,4 @@ pub mod picture;
 mod run;
 pub mod scenario;
 pub mod table;
-mod upstream;
+pub mod upstream;

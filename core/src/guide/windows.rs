@@ -139,7 +139,7 @@
 //!
 //! # What it takes
 //!
-//! A breaker with a time window takes, beside its 512 bytes, 360 bytes, 64 for each bucket, and 128 for each shard and 16
+//! A breaker with a time window takes, beside its 512 bytes, 384 bytes, 64 for each bucket, and 128 for each shard and 16
 //! buckets, the buckets rounded up to a power of two. Shards are as many as threads run at a time, rounded up
 //! to a power of two, 16 at most: 1.6 KB for 10 buckets on two cores, 3.4 KB on sixteen. Following calls for `overdue`
 //! takes 296 bytes. Counts are exact to 33 million outcomes of a kind, bucket and thread, and right on average above that.
