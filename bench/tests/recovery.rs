@@ -32,11 +32,11 @@ fn a_breaker_that_closes_at_once_overruns_cold_caches() {
 #[test]
 fn a_ramp_lets_cold_caches_warm_up() {
     let scenario = scenario::cold_restart();
-    let ideal = figures(Caller::Ideal, &scenario).map(|figures| figures.recovered);
     for caller in [Caller::Ramp, Caller::StagedRamp] {
-        for (figures, ideal) in figures(caller, &scenario).zip(ideal.clone()) {
+        let ideal = figures(Caller::Ideal, &scenario);
+        for (figures, ideal) in figures(caller, &scenario).zip(ideal) {
             assert!(figures.overshoot <= 1.2, "{caller:?}: {figures:?}");
-            let (recovered, ideal) = (figures.recovered.unwrap(), ideal.unwrap());
+            let (recovered, ideal) = (figures.recovered.unwrap(), ideal.recovered.unwrap());
             assert!(
                 recovered <= 2.0 * ideal,
                 "{caller:?}: {recovered} s, {ideal} s"
@@ -73,7 +73,7 @@ fn nobody_well_is_refused_for_one_dead_shard_of_five() {
 #[test]
 fn a_throttle_is_driven_to_its_floor_by_three_dead_shards_of_five() {
     for course in courses(Caller::Throttle, &scenario::mostly_failing()) {
-        let late = course.between(60.0, 80.0);
+        let late = course.between(80.0, 100.0);
         assert!(late.sent < 100 * 20, "{late:?}");
     }
 }

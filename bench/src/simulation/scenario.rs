@@ -132,9 +132,11 @@ pub fn retry_storm() -> Scenario {
 pub fn mostly_failing() -> Scenario {
     Scenario {
         name: "three of five shards dead",
-        about: "60 % of the keys fail for 40 s",
+        about: "60 % of the keys fail for 80 s",
+        length: 140.0,
+        trouble: (20.0, 100.0),
         nature: Nature {
-            dead: Some((60, 20.0, 60.0)),
+            dead: Some((60, 20.0, 100.0)),
             ..calm()
         },
         ..dead_shard()
