@@ -31,7 +31,7 @@
 //! | add and remove listeners in use | [`ListenerSet`](crate::ListenerSet) |
 //! | hear of each call | [`Builder::call_listener`](crate::Builder::call_listener) |
 //! | count calls, failures, rejections | [`Builder::totals`](crate::Builder::totals), the feature `metrics` |
-//! | go to half-open by hand | [`force_open`](crate::Breaker::force_open)`(Some(Duration::ZERO), reason)`: a forced opening whose time is over is half-open |
+//! | go to half-open by hand | [`force_open`](crate::Breaker::force_open)`(Some(Duration::ZERO), reason)`: a forced opening whose time is over is half-open; a verb of its own would be a second way to the same state |
 //! | isolate, reset, disable | [`force_open`](crate::Breaker::force_open)`(None, reason)`, [`close`](crate::Breaker::close), [`disable`](crate::Breaker::disable) |
 //! | only watch | [`observe_only`](crate::Breaker::observe_only), which reports what would have opened |
 //! | keep the state over a restart | [`Breaker::snapshot`](crate::Breaker::snapshot), [`Builder::restore`](crate::Builder::restore) |
@@ -48,7 +48,7 @@
 //! | `slowCallDurationThreshold` (60 s), `slowCallRateThreshold` (100) | [`slow`](crate::Builder::slow) | exactly the limit is slow; with [`overdue`](crate::Builder::overdue) a call counts before it returns |
 //! | `waitDurationInOpenState` (60 s), `waitIntervalFunctionInOpenState` | [`open_wait`](crate::Builder::open_wait) | fixed or exponential, with jitter; a failure may bring its own wait |
 //! | `permittedNumberOfCallsInHalfOpenState` (10) | [`max_probes`](crate::Builder::max_probes) and [`successes_to_close`](crate::Builder::successes_to_close) | at a time, and reclaimed; one failure opens again. By a ratio: [`stages`](crate::Builder::stages) of which the first is the last, `Stages { first: 10, until: 10, failure_ratio: 0.5, .. }` |
-//! | `maxWaitDurationInHalfOpenState` (none) | [`probe_lease`](crate::Builder::probe_lease), [`max_inconclusive`](crate::Builder::max_inconclusive) | each probe has a lease of its own |
+//! | `maxWaitDurationInHalfOpenState` (none) | [`probe_lease`](crate::Builder::probe_lease), [`max_inconclusive`](crate::Builder::max_inconclusive) | each probe has a lease of its own. A limit for the whole period would end nothing else: as long as no call comes nothing is held back, and the next one probes |
 //! | `automaticTransitionFromOpenToHalfOpenEnabled` (false) | none | it would need a thread; `state` reads half-open in time |
 //! | `ignoreExceptions`, `recordExceptions` | a [classifier](crate::classify) | |
 //! | `FORCED_OPEN`, `DISABLED`, `METRICS_ONLY` | `force_open`, `disable`, `observe_only` | each with a reason |
