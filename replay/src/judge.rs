@@ -64,8 +64,9 @@ pub fn judge(
             judgement.reopenings +=
                 u64::from(transition.from == State::HalfOpen && transition.to == State::Open);
         }
-        for (state, from, to) in stretches(lane, end) {
-            *judgement.states_ns.entry(state.label()).or_default() += from.abs_diff(to);
+        for (begin, end) in stretches(lane, end) {
+            let length = begin.at.abs_diff(end);
+            *judgement.states_ns.entry(begin.to.label()).or_default() += length;
         }
         periods.insert(name, self::periods(lane, end));
     }
@@ -131,15 +132,15 @@ fn within(spans: &[Span], at: i64) -> bool {
     next.checked_sub(1).is_some_and(|last| at <= spans[last].1)
 }
 
-/// The times in which a breaker was other than closed: the state, from when, to when.
-pub fn stretches(lane: &[&Transition], end: i64) -> Vec<(State, i64, i64)> {
+/// The times in which a breaker was other than closed: what began each, and until when it was.
+pub fn stretches<'t>(lane: &[&'t Transition], end: i64) -> Vec<(&'t Transition, i64)> {
     let mut stretches = Vec::new();
     for (index, transition) in lane.iter().enumerate() {
         if transition.to != State::Closed {
             let until = lane
                 .get(index + 1)
                 .map_or(end.max(transition.at), |next| next.at);
-            stretches.push((transition.to, transition.at, until));
+            stretches.push((*transition, until));
         }
     }
     stretches

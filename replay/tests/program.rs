@@ -151,6 +151,42 @@ fn a_trip_is_told_with_its_evidence_on_the_terminal_in_json_and_on_the_page() {
 }
 
 #[test]
+fn the_stages_of_a_recovery_are_stretches_of_their_own() {
+    let folder = Folder::new("stages");
+    fs::write(folder.0.join("log.csv"), rows(0..400)).unwrap();
+    let stages = "stages = { first = 2, growth = 2, until = 8 }\n";
+    fs::write(folder.0.join("stages.toml"), stages).unwrap();
+    let arguments = ["log.csv", "--config", "stages.toml", "--orders", "1"];
+    let output = folder.run(&[&arguments[..], &["--json"]].concat(), b"");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let stretches = report["configs"][0]["stretches"].as_array().unwrap();
+    let last: Vec<_> = stretches[stretches.len() - 3..]
+        .iter()
+        .map(|stretch| {
+            let length =
+                stretch["end_ns"].as_i64().unwrap() - stretch["start_ns"].as_i64().unwrap();
+            (
+                stretch["state"].as_str().unwrap(),
+                stretch["stage"].as_u64().unwrap(),
+                length / 1_000_000_000,
+            )
+        })
+        .collect();
+    // A call a second: two of the first stage are needed, three of four, and so on, less what is decided before its end.
+    assert_eq!(
+        last,
+        [
+            ("half_open", 1, 1),
+            ("half_open", 2, 3),
+            ("half_open", 3, 5)
+        ]
+    );
+    folder.run(&arguments, b"");
+    let page = fs::read_to_string(folder.0.join("replay.html")).unwrap();
+    assert!(page.contains("half-open, a further stage"));
+}
+
+#[test]
 fn an_interrupt_leaves_the_report_of_what_was_read() {
     let folder = Folder::new("interrupt");
     let mut child = Command::new(PROGRAM)

@@ -15,6 +15,8 @@ pub(super) struct Lane {
     breaker: Arc<Breaker<ManualClock>>,
     generation: u32,
     state: State,
+    has_stages: bool,
+    stage: u8,
 }
 
 impl Lane {
@@ -33,6 +35,8 @@ impl Lane {
             key,
             generation: breaker.generation(),
             state: breaker.state(),
+            has_stages: config.stages.is_some(),
+            stage: 0,
             breaker: Arc::new(breaker),
         }
     }
@@ -45,19 +49,31 @@ impl Lane {
         self.breaker.allow_owned().ok()
     }
 
-    /// Sees whether the step that was just made was a transition: one step makes one at most.
+    /// Sees whether the step that was just made was a transition, or began a stage: one step does one of them at most.
     pub(super) fn look(&mut self, now: i64, seen: &mut Replayed) {
         let generation = self.breaker.generation();
-        if generation == self.generation {
+        let stays = generation == self.generation;
+        if stays && !(self.has_stages && self.state == State::HalfOpen) {
+            return;
+        }
+        // A stage is no transition: a snapshot alone tells it.
+        let stage = if self.has_stages {
+            u8::try_from(self.breaker.snapshot().stage).unwrap_or(u8::MAX)
+        } else {
+            0
+        };
+        if stays && stage == self.stage {
             return;
         }
         self.generation = generation;
+        self.stage = stage;
         let from = std::mem::replace(&mut self.state, self.breaker.state());
         let transition = Transition {
             at: now,
             key: self.key,
             from,
             to: self.state,
+            stage,
         };
         seen.note(transition, || {
             let trip = self.breaker.evidence().trip?;

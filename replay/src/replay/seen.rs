@@ -4,7 +4,7 @@ use cutout::{Cause, Counts, State, Threshold};
 
 use super::Sums;
 
-/// A transition of one breaker.
+/// A transition of one breaker, or the begin of a further stage of its recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// When, in nanoseconds since the epoch.
@@ -13,8 +13,10 @@ pub struct Transition {
     pub key: u32,
     /// The state before.
     pub from: State,
-    /// The state after.
+    /// The state after; half-open like that before where a stage begins.
     pub to: State,
+    /// The stage after, from 1; zero where the config has no stages, and in other states.
+    pub stage: u8,
 }
 
 impl Transition {

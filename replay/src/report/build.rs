@@ -253,10 +253,11 @@ impl Context<'_> {
             let key = self.keys.name(key);
             stretches(lane, self.end)
                 .into_iter()
-                .map(|(state, start_ns, end_ns)| Stretch {
+                .map(|(begin, end_ns)| Stretch {
                     key: key.to_owned(),
-                    state: state.label(),
-                    start_ns,
+                    state: begin.to.label(),
+                    stage: begin.stage,
+                    start_ns: begin.at,
                     end_ns,
                 })
         });

@@ -184,6 +184,8 @@ fn pictured(report: &Report) -> Markup {
     states.sort_unstable();
     states.dedup();
     let has = |state: &str| states.contains(&state);
+    let mut stretches = report.configs.iter().flat_map(|row| &row.stretches);
+    let has_stages = stretches.any(|stretch| stretch.stage > 1);
     let has_durations = report.timeline.iter().any(|moment| moment.p50_ms.is_some());
     let legend = [
         ("calls", "calls", true),
@@ -193,6 +195,7 @@ fn pictured(report: &Report) -> Markup {
         ("trouble", "trouble", !report.troubles.is_empty()),
         ("open", "open", has("open")),
         ("half-open", "half", has("half_open")),
+        ("half-open, a further stage", "other", has_stages),
     ];
     html! {
         figure role="img" aria-label="Calls, durations and the states of the breakers over time" {

@@ -253,9 +253,9 @@ fn draw_bands(area: &Area<'_>, bands: &[Band<'_>], report: &Report, axis: &Axis)
         };
         chart.draw_series([bar(0.0, axis.seconds, GRID)])?;
         let stretches = band.stretches.iter().map(|stretch| {
-            let color = match stretch.state {
-                "open" => OPEN,
-                "half_open" => HALF,
+            let color = match (stretch.state, stretch.stage) {
+                ("open", _) => OPEN,
+                ("half_open", 0 | 1) => HALF,
                 _ => OTHER,
             };
             let (from, to) = (axis.at(stretch.start_ns), axis.at(stretch.end_ns));

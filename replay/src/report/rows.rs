@@ -151,6 +151,8 @@ pub struct Stretch {
     pub key: String,
     /// In which state.
     pub state: &'static str,
+    /// In which stage of a recovery by stages, from 1; zero without them.
+    pub stage: u8,
     /// From when.
     pub start_ns: i64,
     /// To when.
