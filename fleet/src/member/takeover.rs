@@ -7,7 +7,7 @@ use std::time::Duration;
 use cutout::{Counts, Label};
 
 use super::local::{Claim, Local, Standing};
-use super::peers::{Known, News, Peers, Trip};
+use super::peers::{News, Peers, Trip};
 use super::{Breakers, Member, release};
 use crate::statement::Phase;
 
@@ -140,17 +140,12 @@ impl Peers {
                     || answered.is_some_and(|it| it >= (peer.said.incarnation, trip.number))
             };
             let trip = known.trip.as_ref();
-            let trip =
-                trip.filter(|trip| !is_answered(trip) && counts(trip, known, now, settings.lately));
+            let is_late = |trip: &Trip| now.saturating_sub(trip.at) > settings.lately;
+            let trip = trip.filter(|trip| !is_answered(trip) && !is_late(trip));
             voices.add(known.calls, trip);
         }
         voices.are_enough(settings).then(|| voices.evidence())
     }
-}
-
-/// Whether a trip counts: the breaker is still not closed, and it is not long ago.
-fn counts(trip: &Trip, known: &Known, now: Duration, lately: Duration) -> bool {
-    matches!(known.is, Phase::Open | Phase::Probing) && now.saturating_sub(trip.at) <= lately
 }
 
 /// Those who use a name, and what they have found.

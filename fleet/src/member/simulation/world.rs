@@ -308,8 +308,12 @@ impl World {
             .now
             .saturating_sub(self.settings.lately.mul_f64(1.3) + slack);
         let since = since.max(replica.closed.saturating_sub(slack));
+        // A trip ends as its breaker closes, of which others hear later.
+        let counts = |it: &Replica, at: Duration| {
+            at >= since && (it.closed < at || it.closed + slack >= self.now)
+        };
         let tripped = self.replicas.iter().enumerate().filter(|(other, it)| {
-            *other != index && alike(it) && it.trips.iter().any(|(at, _)| *at >= since)
+            *other != index && alike(it) && it.trips.iter().any(|(at, _)| counts(it, *at))
         });
         let known: BTreeSet<&str> = replica.peers().collect();
         let peers = self
@@ -317,7 +321,8 @@ impl World {
             .iter()
             .enumerate()
             .filter(|(other, it)| alike(it) && known.contains(&*format!("member {other}")));
-        let (tripped, needed) = (tripped.count(), self.settings.quorum(peers.count() + 1));
+        let share = self.settings.quorum_share * (peers.count() + 1) as f64;
+        let (tripped, needed) = (tripped.count(), (share.ceil() as usize).max(2));
         assert!(
             tripped >= needed,
             "member {index} took over what {tripped} of {needed} have found"
