@@ -24,9 +24,11 @@ models! {
 
     /// What is left of the old window must not be written to the one after the opening.
     a_takeover_leaves_nothing_to_write_behind: Reach::both(2) => Scenario::new(window(2))
+        .before(calls([0], failure))
         .before([Op::Allow(1)])
+        .sees("stale || true")
         .sees("closed g2 [s f]/2")
-        .thread([failure(1)])
+        .thread([success(1)])
         .thread([vec![Op::TakeOver, Op::Close], calls([3, 4], success)].concat())
         .after(calls([5], failure));
 

@@ -251,7 +251,7 @@ fn a_trip_of_long_ago_or_of_another_config_does_not_count() {
 }
 
 #[test]
-fn a_takeover_is_not_counted_by_others_and_a_trip_is() {
+fn a_trip_is_counted_by_others_until_it_closes_and_a_takeover_never() {
     let mut rig = Rig::new();
     rig.hear(&tripped("a", 1)).unwrap();
     rig.hear(&tripped("b", 1)).unwrap();
@@ -263,6 +263,13 @@ fn a_takeover_is_not_counted_by_others_and_a_trip_is() {
     let mut rig = Rig::new();
     rig.trip();
     assert!(rig.member.statement(rig.now).names[0].trip.is_some());
+    rig.observe(State::Open, State::HalfOpen, Cause::WaitElapsed);
+    rig.observe(State::HalfOpen, State::Closed, Cause::ProbesPassed);
+    let statement = rig.member.statement(rig.now);
+    assert_eq!(
+        (statement.names[0].is, &statement.names[0].trip),
+        (Phase::Closed, &None)
+    );
 }
 
 #[test]
