@@ -361,10 +361,17 @@ fn a_restart_keeps_it_and_counts_the_time_it_took() {
     clock.advance(WAIT);
     open.allow().unwrap().failure();
     open.force_open(None, "maintenance");
-    let forced = restore(open.snapshot());
+    clock.advance(SECOND);
+    let snapshot = open.snapshot();
+    clock.advance(SECOND);
+    let forced = restore(snapshot);
     let evidence = forced.evidence();
     assert_eq!(evidence.trip.unwrap().counts, AT_TRIP);
-    assert_eq!(&*evidence.operator.unwrap().reason, "maintenance");
+    let operator = evidence.operator.unwrap();
+    assert_eq!(
+        (operator.age, &*operator.reason),
+        (SECOND * 2, "maintenance")
+    );
     forced.close("done");
     assert_eq!(restore(forced.snapshot()).evidence(), Evidence::default());
 }
