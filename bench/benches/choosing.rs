@@ -55,6 +55,7 @@ fn choices() -> Vec<Cell> {
         ("round-robin", Policy::RoundRobin, 0),
         ("weighted", Policy::Weighted, 0),
         ("least-in-flight", Policy::LeastInFlight, 0),
+        ("fastest", Policy::Fastest, 0),
         ("sticky", Policy::Sticky, 0),
     ];
     let cell = |(name, policy, open)| {

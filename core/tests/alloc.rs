@@ -411,6 +411,7 @@ fn choosing_a_target_allocates_nothing_by_any_policy() {
         Policy::RoundRobin,
         Policy::Weighted,
         Policy::LeastInFlight,
+        Policy::Fastest,
         Policy::Sticky,
     ] {
         let config = RouterConfig {
