@@ -66,8 +66,9 @@ async fn a_body_that_makes_no_sense_is_refused_and_reaches_no_provider() {
 
 #[tokio::test]
 async fn a_head_above_its_limit_is_refused_though_it_comes_in_one_piece() {
-    let (rig, a) = one(Mood::Well, "").await;
-    for (bytes, status) in [(7_000, 404), (8_300, 431), (40_000, 431)] {
+    let a = fake(Mood::Well).await;
+    let rig = Rig::start(&(provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    for (bytes, status) in [(30_000, 404), (33_000, 431), (40_000, 431), (60_000, 431)] {
         let head = format!(
             "GET /v1/models/none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-long: {}\r\n\r\n",
             "x".repeat(bytes)
