@@ -172,7 +172,10 @@ models! {
     /// Of two that would be refused one takes the probe that is due.
     one_takes_the_probe_that_is_due: Reach::both(3) => Scenario::throttle(config())
         .before([Op::Allow(1), Op::Allow(2), failure(1), failure(2)])
-        .sees("closed")
+        // Two that are drawn to be admitted; the next two are not.
+        .before([Op::Allow(3), Op::Allow(4)])
+        .sees("permit || rejected")
+        .sees("rejected g0 closed Throttled Some(5s) || permit")
         .thread([Op::Allow(50)])
         .thread([Op::Allow(51)])
         .after(many());
