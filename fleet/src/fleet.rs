@@ -264,7 +264,7 @@ impl Fleet {
     /// let hour = Some(Duration::from_secs(3600));
     /// fleet.order(Some("search"), Action::ForceOpen, hour, "index is rebuilt", "ada")?;
     /// fleet.order(Some("search"), Action::Resume, None, "done", "ada")?;
-    /// # Ok::<(), cutout_fleet::GuardError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn order(
         &self,
