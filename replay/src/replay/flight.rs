@@ -2,10 +2,18 @@
 
 use std::cmp::Ordering;
 
-use cutout::{ManualClock, OwnedPermit};
+use cutout::{Label, ManualClock, OwnedPermit, Report};
 
-use super::told;
 use crate::call::Call;
+
+/// What a breaker is told when a call ends. Its label is the number of what the log said.
+pub(super) fn told(call: &Call) -> Report {
+    let report = Report::from(call.outcome);
+    match call.label {
+        0 => report,
+        label => report.label(Label::of(label)),
+    }
+}
 
 /// Of two that end at once, the one that was admitted first goes first.
 pub(super) struct Flight {

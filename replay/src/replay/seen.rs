@@ -2,7 +2,7 @@
 
 use cutout::{Cause, Counts, State, Threshold};
 
-use super::Sums;
+use super::sums::Sums;
 
 /// A transition of one breaker, or the begin of a further stage of its recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
