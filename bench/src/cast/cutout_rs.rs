@@ -41,8 +41,7 @@ fn set(workload: Workload) -> Result<Box<dyn Stage>, String> {
         (_, Style::Layer) => stage::set(workload, move || layered(Arc::new(system(workload)))),
         (_, Style::BorrowingLayer) => stage::set(workload, move || {
             // Services outlive the scope they are made in, so it must be a static one.
-            let breaker: &'static _ = Box::leak(Box::new(system(workload)));
-            layered(breaker)
+            layered(system(workload).leak())
         }),
         (_, Style::Look) => stage::set(workload, move || Looks(system(workload))),
     }

@@ -93,34 +93,36 @@ impl<C: Clock> Breaker<C> {
             if word.records_untimed(token.stamp()) && word.is_by_time() {
                 return self.settle_by_time(word, token, kind, outcome);
             }
-            if word.records_timed(token.stamp())
-                && let Some(settled) = self.settle_timed(word, token, outcome)
-            {
-                return settled;
+            if word.records_timed(token.stamp()) {
+                return self.settle_timed(word, token, outcome);
             }
         }
         self.settle_by_state(token, Ok(Report::of(outcome)))
     }
 
-    /// Settles a permit whose call is timed, not followed while it is in flight, and of a config without a ramp. `None` in the
-    /// rare cases: the word has moved, or it is a timeout, which a pause of the process may have made.
+    /// Settles a permit whose call is timed, not followed while it is in flight, and of a config without a ramp.
     #[inline(never)]
-    fn settle_timed(&self, word: Word, token: Token, outcome: Outcome) -> Option<Settled> {
+    fn settle_timed(&self, word: Word, token: Token, outcome: Outcome) -> Settled {
+        let said = Report::of(outcome);
         let terms = self.engine.terms(word);
-        if outcome == Outcome::Timeout || terms.thresholds().looks_further() {
-            return None;
+        // A pause of the process may have made a timeout.
+        if outcome != Outcome::Timeout && !terms.thresholds().looks_further() {
+            let now = Reading::new(self);
+            now.running();
+            let ended = EndedCall {
+                token,
+                outcome,
+                said,
+                now: &now,
+            };
+            let slow = ended.is_slow(terms);
+            if let Some(kind) = Kind::of(Sample { outcome, slow })
+                && let Some(settled) = self.enter(word, (kind, 1), &ended)
+            {
+                return settled;
+            }
         }
-        let now = Reading::new(self);
-        now.running();
-        let ended = EndedCall {
-            token,
-            outcome,
-            said: Report::of(outcome),
-            now: &now,
-        };
-        let slow = ended.is_slow(terms);
-        let kind = Kind::of(Sample { outcome, slow })?;
-        self.enter(word, (kind, 1), &ended)
+        self.settle_by_state(token, Ok(said))
     }
 
     #[inline(never)]
@@ -310,6 +312,7 @@ impl<C: Clock> Breaker<C> {
 
     /// Puts outcomes of a kind in the window: several at once in a time window, one in a count window. `None` if the word
     /// has moved meanwhile.
+    #[inline]
     pub(crate) fn enter(
         &self,
         word: Word,
@@ -321,6 +324,18 @@ impl<C: Clock> Breaker<C> {
             // The slow limit was read after the word. If the word is still the same, it goes with it.
             return self.engine.is_current(word).then_some(Settled::Recorded);
         }
+        self.enter_moving(word, outcomes, ended)
+    }
+
+    /// As [`enter`](Self::enter), of outcomes that do not leave the window as it is.
+    #[inline(never)]
+    fn enter_moving(
+        &self,
+        word: Word,
+        outcomes: (Kind, u64),
+        ended: &EndedCall<'_, C>,
+    ) -> Option<Settled> {
+        let (kind, _) = outcomes;
         if word.is_by_time() {
             let tick = self.engine.count(word, outcomes, ended.now.get())?;
             if self.engine.is_quiet(word, kind, tick) {

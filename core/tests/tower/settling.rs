@@ -172,3 +172,24 @@ fn services_and_futures_can_be_sent_to_other_threads() {
     can_be_sent(stage.service);
     assert_eq!(call.now_or_never(), Some(Ok(0)));
 }
+
+/// A breaker that lives as long as the process needs no count of its references: futures borrow it.
+#[test]
+fn a_leaked_breaker_is_borrowed_by_services_that_outlive_their_scope() {
+    fn borrows<S: Clone + Send + 'static>(service: S) -> S {
+        service
+    }
+    let breaker = builder(&ManualClock::new()).build().unwrap().leak();
+    let answer =
+        tower::service_fn(|fails: bool| std::future::ready(if fails { Err(()) } else { Ok(()) }));
+    let service = borrows(BreakerLayer::new(&*breaker).layer(answer));
+    let call = |fails| {
+        let mut service = service.clone();
+        let call = std::thread::spawn(move || service.call(fails).now_or_never());
+        call.join().unwrap()
+    };
+    assert_eq!(call(false), Some(Ok(())));
+    assert!((0..2).all(|_| matches!(call(true), Some(Err(CallError::Inner(()))))));
+    assert_eq!(breaker.state(), State::Open);
+    assert!(matches!(call(false), Some(Err(CallError::Rejected(_)))));
+}

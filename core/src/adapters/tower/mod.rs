@@ -44,8 +44,9 @@
 //! wait has ended in between. The rejection says then that the time left is zero. Getting ready
 //! again asks anew. This way the inner service need not be `Clone`, and each call costs no clone.
 //!
-//! The breaker is in an `Arc`, or borrowed from a `static`: see [`Gate`](crate::Gate).
-//! All services of a layer and of its clones share it.
+//! The breaker is in an `Arc`, or borrowed from a `static`, or from a breaker that was [leaked](crate::Breaker::leak): see
+//! [`Gate`](crate::Gate). All services of a layer and of its clones share it. Threads that call at once hinder each other by
+//! the `Arc`'s count of references, and not by borrowing.
 //!
 //! An inner service that fails to get ready, say for want of a connection, counts as a call that
 //! came to this error.
