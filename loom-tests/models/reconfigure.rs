@@ -81,7 +81,7 @@ models! {
         .after([Op::Config]);
 
     /// Once a limit is read that makes the call fast, the next call is not slow by the limit before.
-    healthy_successes_against_two_reconfigurations: Reach::both(3).with_loads(1) => {
+    healthy_successes_against_two_reconfigurations: Reach::interleavings(3) => {
         let quarter = SECOND / 4;
         Scenario::new(slow(quarter))
             .before([Op::Allow(0), slow_success(0, quarter / 2), Op::Allow(0), slow_success(0, quarter / 2)])

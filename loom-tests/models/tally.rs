@@ -63,7 +63,7 @@ models! {
         .before(calls([0], success))
         .before(calls([0], timeout))
         .before([Op::Close, Op::Allow(2), Op::Allow(3)])
-        .sees("open g2 TimeoutRatio")
+        .sees("open g2")
         .thread([timeout(2)])
         .thread([success(3)])
         .after(calls([4, 5], timeout));

@@ -229,12 +229,12 @@ impl Engine {
         // After the place: who finds the outcome there finds it here.
         let seen = self.tally.look();
         let mut replaced = place.kind();
-        if closed.cursor == 0 {
+        if closed.cursor <= 1 {
             seldom();
             if shape.size == 1 {
                 return None;
             }
-            if seen.is_filling() {
+            if closed.cursor == 0 && seen.is_filling() {
                 replaced = Kind::FAST_SUCCESS;
             }
         } else if replaced == closed.pending {
@@ -260,17 +260,18 @@ impl Engine {
         seen: Tallied,
         replaced: Kind,
     ) -> Option<KindCounts> {
-        if seen.is_as_of(word, shape) {
+        let closed = word.closed(shape);
+        if seen.is_as_of(closed.cursor) {
             return Some(seen.counts());
         }
-        let pending = KindCounts::one(word.closed(shape).pending);
+        let pending = KindCounts::one(closed.pending);
         let counts = seen.counts().shifted(pending, KindCounts::one(replaced));
         if self.tally.put(seen, Tallied::new(counts, word, shape)) {
             return Some(counts);
         }
         // Somebody else has entered it, or the word has moved on.
         let now = self.tally.look();
-        now.is_as_of(word, shape).then(|| now.counts())
+        now.is_as_of(closed.cursor).then(|| now.counts())
     }
 
     /// As [`record`](Self::record), in all cases.
@@ -363,22 +364,18 @@ impl Engine {
         }
     }
 
-    /// Makes the tally ready for a move of the word to another config side in the same generation. False if the word has moved meanwhile.
-    ///
-    /// The lap moves on with the side, and with it the turn; so the pending outcome enters before. If the window has not been judged by kinds
-    /// so far, nobody knows the tally, and whoever records next counts the ring.
+    /// Makes the tally ready for a move of the word to another config side in the same generation. If the window has not been judged by kinds
+    /// so far and is about to be, nobody knows the tally, and whoever records next counts the ring. False if the word has moved meanwhile.
     pub(crate) fn hand_tally_over(&self, from: Word, to: Word) -> bool {
-        if !from.is_recording() || self.terms(to).floors().is_none() {
+        let is_new = from.is_recording()
+            && self.terms(from).floors().is_none()
+            && !self.terms(to).floors().is_none();
+        if !is_new {
             return true;
         }
-        let shape = self.terms(from).shape();
-        if !self.terms(from).floors().is_none() {
-            return self
-                .write_pending(from, shape, from.closed(shape))
-                .is_some();
-        }
         let seen = self.tally.look();
-        self.is_current(from) && self.tally.put(seen, Tallied::unknown(from, shape))
+        let unknown = Tallied::unknown(from, self.terms(from).shape());
+        self.is_current(from) && self.tally.put(seen, unknown)
     }
 
     /// The kind of the outcome that the next outcome pushes out of the window; in one that is not full that is none, which

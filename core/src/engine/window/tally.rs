@@ -11,9 +11,9 @@
 //! thread that finds the failure in the ring also finds it in the tally. One that still finds the success looks whether the tally
 //! is as of the word's cursor, and adds a failure if not.
 //!
-//! An outcome that counts like the one whose place it takes changes no count, and is not written; only the last of a lap always is. So a tally may be as
-//! of an earlier cursor, but of the same lap. In a window that fills up an outcome takes the place of none, whatever an earlier window has left
-//! there. That the window was filling up when the last place of its first lap was taken only the tally knows.
+//! An outcome that counts like the one whose place it takes changes no count, and is not written; only the first and the last of a lap always are. So a
+//! tally may be as of an earlier cursor, but never as of the same one a lap ago. In a window that fills up an outcome takes the place of none, whatever an
+//! earlier window has left there. That the window was filling up when the last place of its first lap was taken only the tally knows.
 
 use crate::contract::config::Window;
 use crate::contract::outcome::Counts;
@@ -151,12 +151,10 @@ impl Tallied {
         FILLING.get(self.0) == 1
     }
 
-    /// Whether the pending outcome of `word` is among these counts. The start of a lap is told from that of the lap before by the turn.
+    /// Whether the pending outcome is among these counts, at this cursor.
     #[inline]
-    pub(crate) const fn is_as_of(self, word: Word, shape: Shape) -> bool {
-        let cursor = word.closed(shape).cursor;
+    pub(crate) const fn is_as_of(self, cursor: u32) -> bool {
         CURSOR.get(self.0) == cursor as u64
-            && (cursor != 0 || self.0 & TURN.mask() == turn(word, shape))
     }
 
     #[inline]
