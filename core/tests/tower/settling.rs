@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use cutout::adapters::tower::BreakerLayer;
-use cutout::{CallError, Outcome, Report, State};
+use cutout::{CallError, ManualClock, Outcome, Report, State};
 use futures_util::FutureExt;
 use tower::{Layer, Service, ServiceExt};
 
