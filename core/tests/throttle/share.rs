@@ -179,7 +179,7 @@ fn what_is_not_legal_is_refused_with_what_would_be() {
         ),
         (
             ThrottleConfig {
-                length: SECOND * 0,
+                length: std::time::Duration::ZERO,
                 ..default()
             },
             "length",
