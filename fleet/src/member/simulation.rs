@@ -6,6 +6,10 @@
 mod replica;
 mod world;
 
+use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
 use std::time::Duration;
 
 use world::World;
@@ -21,14 +25,25 @@ fn whatever_fails_a_fleet_keeps_its_promises() {
         return;
     }
     let runs = number("CUTOUT_FLEET_RUNS").unwrap_or(40);
-    let mut seen = world::Seen::default();
-    for seed in 0..runs {
-        let run = std::panic::catch_unwind(|| World::new(seed).run());
-        match run {
-            Ok(run) => seen.add(&run),
-            Err(_) => panic!("seed {seed}: run it by CUTOUT_FLEET_SEED={seed}"),
-        }
-    }
+    let (next, seen) = (AtomicU64::new(0), Mutex::new(world::Seen::default()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let run = || {
+            loop {
+                // Relaxed: each seed is run once, in no order.
+                let seed = next.fetch_add(1, Relaxed);
+                if seed >= runs {
+                    return;
+                }
+                match catch_unwind(|| World::new(seed).run()) {
+                    Ok(run) => seen.lock().unwrap().add(&run),
+                    Err(_) => panic!("seed {seed}: run it by CUTOUT_FLEET_SEED={seed}"),
+                }
+            }
+        };
+        (0..threads).for_each(|_| _ = scope.spawn(run));
+    });
+    let seen = seen.into_inner().unwrap();
     println!("{runs} runs: {seen:?}");
     // What a run is about must happen in some of them.
     assert!(seen.trips > runs, "{seen:?}");
