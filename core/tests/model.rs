@@ -150,6 +150,7 @@ enum Step {
 }
 
 /// A change to a config; what comes out may be illegal.
+#[expect(clippy::large_enum_variant, reason = "a program has a few")]
 #[derive(Clone, Debug)]
 enum Change {
     Nothing,

@@ -28,6 +28,7 @@ pub(crate) struct Scenario {
 }
 
 /// What a scenario is of.
+#[expect(clippy::large_enum_variant, reason = "there is one of each scenario")]
 #[derive(Clone, Copy)]
 enum Subject {
     Breaker(Config),

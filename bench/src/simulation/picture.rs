@@ -90,7 +90,8 @@ fn panel(
         let at = (x(second.into()), top + PANEL + 12);
         write(area, &second.to_string(), at, HPos::Center, TEXT)?;
     }
-    let lines: [(&str, RGBColor, fn(&Part) -> u32); 2] = [
+    type Value = fn(&Part) -> u32;
+    let lines: [(&str, RGBColor, Value); 2] = [
         ("calls made", CALLS, |part| part.sent),
         ("good answers", GOOD, |part| part.good),
     ];

@@ -114,7 +114,7 @@ fn an_upstream_with_some_errors_comes_through_the_stages_within_one_wait() {
         let mut drawn = run;
         let mut fails = || {
             drawn += 1_000_000;
-            mix(drawn) % 10 == 0
+            mix(drawn).is_multiple_of(10)
         };
         loop {
             let Ok(permit) = breaker.allow() else {

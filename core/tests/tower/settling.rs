@@ -182,7 +182,7 @@ fn a_leaked_breaker_is_borrowed_by_services_that_outlive_their_scope() {
     let breaker = builder(&ManualClock::new()).build().unwrap().leak();
     let answer =
         tower::service_fn(|fails: bool| std::future::ready(if fails { Err(()) } else { Ok(()) }));
-    let service = borrows(BreakerLayer::new(&*breaker).layer(answer));
+    let service = borrows(BreakerLayer::new(breaker).layer(answer));
     let call = |fails| {
         let mut service = service.clone();
         let call = std::thread::spawn(move || service.call(fails).now_or_never());

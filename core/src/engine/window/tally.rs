@@ -62,7 +62,7 @@ impl KindCounts {
         // The bits of a kind, each moved to its count: a copy of them every 13 bits, of which one bit is kept each.
         const COPIES: u64 = 1 | 1 << 13 | 1 << 26;
         const KEPT: u64 = FAILURES.put(1) | TIMEOUTS.put(1) | SLOW.put(1);
-        Self(kind.bits() as u64 * COPIES & KEPT)
+        Self((kind.bits() as u64 * COPIES) & KEPT)
     }
 
     /// With the outcomes of `incoming`, and without those of `outgoing`, which are among these.
