@@ -59,13 +59,25 @@ models! {
         .after(calls([5, 6], timeout));
 
     /// What an earlier window has left in the ring falls out of no later one.
-    the_window_after_starts_from_nothing: Reach::both(2) => Scenario::new(by_kind(2))
-        .before(calls([0], success))
+    the_window_after_starts_from_nothing: Reach::both(2) => Scenario::new(by_kind(3))
+        .before(calls([0, 0], success))
         .before(calls([0], timeout))
         .before([Op::Close, Op::Allow(2), Op::Allow(3)])
-        .sees("open g2")
+        .sees("open g2 TimeoutRatio")
         .thread([timeout(2)])
-        .thread([success(3)])
+        .thread([failure(3)])
+        .after(calls([4], success))
+        .after(calls([5, 6], timeout));
+
+    /// Two threads help with the same timeout. Entered twice it would open the breaker at the failure.
+    one_timeout_of_two_helpers: Reach::both(3) => Scenario::new(by_kind(3))
+        .before(calls([0, 0, 0], success))
+        .before(calls([0], failure))
+        .before(calls([0], timeout))
+        .before([Op::Allow(1), Op::Allow(2)])
+        .sees("recorded || recorded")
+        .thread([success(1)])
+        .thread([failure(2)])
         .after(calls([4, 5], timeout));
 
     /// The tally is as of the start of a lap, and so it was a lap ago.
