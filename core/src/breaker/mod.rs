@@ -16,6 +16,7 @@ mod listeners;
 pub(crate) mod manual_clock;
 pub(crate) mod name;
 pub(crate) mod nested;
+mod no_gate;
 mod operate;
 mod overdue;
 mod peers;

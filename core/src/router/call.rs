@@ -8,6 +8,7 @@ use super::Router;
 use super::attempts::Attempts;
 use super::choice::InFlight;
 use super::error::NoTarget;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::nested::{MayReject, is_rejection, of_error_in, remember};
 use crate::contract::clock::Clock;
@@ -211,7 +212,7 @@ impl<T, C: Clock> Router<T, C> {
             let permit = guard.take();
             let step = judge(&result);
             if let Some((permit, ())) = permit {
-                permit.done(step.report);
+                AnyPermit::done(permit, step.report);
             }
             if !step.moves_on {
                 return result.map_err(RouteError::Inner);

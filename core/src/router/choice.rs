@@ -5,12 +5,18 @@ use core::fmt;
 use core::time::Duration;
 
 use super::pace::News;
-use super::target::Upstream;
+use super::target::{Granted, Upstream};
 use crate::breaker::Breaker;
 use crate::breaker::permit::OwnedPermit;
 use crate::breaker::token::Token;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
+use crate::throttle::Throttle;
+use crate::throttle::permit::OwnedThrottlePermit;
+
+/// The permits of a choice: that of its target's breaker, and that of the throttle beside it, if there is one. Settled as one, they
+/// are [`AnyPermit`](crate::AnyPermit).
+pub type ChoicePermit<C = SystemClock> = (OwnedPermit<C>, Option<OwnedThrottlePermit<C>>);
 
 /// A target chosen for one call, and the permit to make it.
 ///
@@ -25,6 +31,7 @@ use crate::contract::outcome::{Outcome, Report, Settled};
 pub struct Choice<T, C: Clock = SystemClock> {
     /// The permit, which is the breaker's through `call`; taken when it settles.
     token: Option<Token>,
+    throttled: Option<OwnedThrottlePermit<C>>,
     call: InFlight<T, C>,
 }
 
@@ -32,11 +39,16 @@ impl<T, C: Clock> Choice<T, C> {
     #[inline]
     pub(super) fn new(
         upstream: &Arc<Upstream<T, C>>,
-        token: Option<Token>,
+        granted: Option<Granted<C>>,
         is_timed: bool,
     ) -> Self {
+        let (token, throttled) = match granted {
+            Some((token, throttled)) => (Some(token), throttled),
+            None => (None, None),
+        };
         Self {
             token,
+            throttled,
             call: InFlight {
                 since: is_timed.then(|| upstream.breaker.now()),
                 upstream: Arc::clone(upstream),
@@ -65,12 +77,17 @@ impl<T, C: Clock> Choice<T, C> {
         self.call.breaker()
     }
 
+    /// The throttle beside the breaker, if there is one.
+    pub fn throttle(&self) -> Option<&Arc<Throttle<C>>> {
+        self.call.upstream.throttle.as_ref()
+    }
+
     /// Whether the call is a probe: its outcome decides a half-open breaker.
     pub fn is_probe(&self) -> bool {
         self.token.is_some_and(|token| token.stamp().is_probe())
     }
 
-    /// Whether the breaker has admitted the call. It has not for a last resort whose breaker
+    /// Whether the breaker has admitted the call. It has not for a last resort whose breaker or throttle
     /// rejects, and for a target that [`max_shed`](super::RouterConfig::max_shed)
     /// keeps in use: the outcome of such a call is not recorded.
     pub fn is_guarded(&self) -> bool {
@@ -86,6 +103,9 @@ impl<T, C: Clock> Choice<T, C> {
             Outcome::Success | Outcome::Answered => News::Came,
             _ => News::NotBefore,
         });
+        if let Some(permit) = self.throttled.take() {
+            permit.done(report);
+        }
         match self.token.take() {
             Some(token) => self.call.upstream.breaker.settle(token, &report),
             None => Settled::Ignored,
@@ -122,14 +142,14 @@ impl<T, C: Clock> Choice<T, C> {
         self.done(Outcome::Ignored)
     }
 
-    /// The permit by itself, for a wrapper that settles it, and what counts the call
+    /// The permit by itself, for a wrapper that settles it as [`AnyPermit`](crate::AnyPermit), and what counts the call
     /// as in flight until it is dropped. No permit for a call that is not guarded.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use cutout::Breaker;
+    /// use cutout::{AnyPermit, Breaker, Outcome};
     /// use cutout::router::{Attempts, Router, RouterConfig, Target};
     ///
     /// let breaker = Arc::new(Breaker::builder().build()?);
@@ -137,16 +157,17 @@ impl<T, C: Clock> Choice<T, C> {
     /// let (permit, target) = router.choose(&mut Attempts::new())?.into_parts();
     /// let call = std::thread::spawn(move || {
     ///     println!("calling {}", target.payload());
-    ///     permit.map(|permit| permit.success())
+    ///     permit.done(Outcome::Success.into())
     /// });
     /// call.join().unwrap();
     /// assert_eq!(router.members()[0].in_flight(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn into_parts(mut self) -> (Option<OwnedPermit<C>>, InFlight<T, C>) {
-        let owned = |token| OwnedPermit::new(Arc::clone(self.breaker()), token);
-        let permit = self.token.map(owned);
-        self.token = None;
+    pub fn into_parts(mut self) -> (Option<ChoicePermit<C>>, InFlight<T, C>) {
+        let throttled = self.throttled.take();
+        let token = self.token.take();
+        let owned = |token| (OwnedPermit::new(Arc::clone(self.breaker()), token), throttled);
+        let permit = token.map(owned);
         let call = InFlight {
             upstream: Arc::clone(&self.call.upstream),
             since: self.call.since.take(),

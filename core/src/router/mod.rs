@@ -2,8 +2,8 @@
 //!
 //! A [`Router`] holds an ordered queue of [`Target`]s. [`choose`](Router::choose) finds
 //! one that admits a call *and* reserves it, in one step: the [`Choice`] holds the
-//! permit. A target whose breaker rejects is passed over; only a target that
-//! is really called is charged.
+//! permit. A target whose breaker rejects is passed over, and so is one whose
+//! [throttle](Target::throttle) refuses the call; only a target that is really called is charged.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -115,7 +115,7 @@ use arc_swap::ArcSwap;
 
 pub use attempts::Attempts;
 pub use call::{RouteError, Step};
-pub use choice::{Choice, InFlight};
+pub use choice::{Choice, ChoicePermit, InFlight};
 pub use compare::Comparison;
 pub use config::{Policy, RouterConfig};
 pub use error::{NoTarget, RouterError};

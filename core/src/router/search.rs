@@ -10,12 +10,11 @@ use super::error::NoTarget;
 use super::positions::Positions;
 use super::queue::{Lane, Queue};
 use super::shed;
-use super::target::Member;
+use super::target::{Granted, Member};
 use super::turns::Turn;
 use crate::breaker::rejected::Rejected;
-use crate::breaker::token::Token;
 use crate::contract::clock::Clock;
-use crate::contract::state::State;
+use crate::contract::state::{Cause, State};
 
 /// One look for a target through one queue.
 pub(super) struct Search<'a, T, C: Clock> {
@@ -29,10 +28,10 @@ pub(super) struct Search<'a, T, C: Clock> {
     watcher: &'a mut dyn FnMut(&Member<T, C>, &Rejected),
 }
 
-/// A target that takes the call, and the permit that its breaker gave.
-struct Found {
+/// A target that takes the call, and the permits that it gave.
+struct Found<C: Clock> {
     position: usize,
-    token: Option<Token>,
+    granted: Option<Granted<C>>,
 }
 
 impl<'a, T, C: Clock> Search<'a, T, C> {
@@ -77,16 +76,16 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     }
 
     #[inline]
-    fn choose(&mut self, found: Found) -> Choice<T, C> {
+    fn choose(&mut self, found: Found<C>) -> Choice<T, C> {
         let entry = self.queue.places[found.position].member.entry();
         self.attempts.add(entry.id);
         let is_timed = self.queue.config.policy == Policy::Fastest;
-        Choice::new(&entry.upstream, found.token, is_timed)
+        Choice::new(&entry.upstream, found.granted, is_timed)
     }
 
     /// [`ask`](Self::ask), for a lane that few requests come to.
     #[inline(never)]
-    fn ask_seldom(&mut self, lane: &Lane) -> Option<Found> {
+    fn ask_seldom(&mut self, lane: &Lane) -> Option<Found<C>> {
         self.ask(lane)
     }
 
@@ -94,7 +93,7 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     /// their way back to their full share once more when all others reject.
     // Inlined so that what is found stays in registers.
     #[inline(always)]
-    fn ask(&mut self, lane: &Lane) -> Option<Found> {
+    fn ask(&mut self, lane: &Lane) -> Option<Found<C>> {
         let mut left = self.eligible.and(lane.members);
         let mut deferred = Positions::NONE;
         while let Some(turn) = self.pick(lane, left) {
@@ -154,44 +153,46 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
     }
 
     #[inline(always)]
-    fn reserve(&mut self, lane: &Lane, turn: Turn) -> Option<Found> {
+    fn reserve(&mut self, lane: &Lane, turn: Turn) -> Option<Found<C>> {
         let position = turn.position;
         let entry = self.queue.places[position].member.entry();
-        let token = match entry.upstream.breaker.admit() {
-            Ok(token) => {
-                if token.stamp().is_probe() {
+        let granted = match entry.upstream.admit() {
+            Ok(granted) => {
+                if granted.0.stamp().is_probe() {
                     entry.ramp.interrupt();
                 }
-                Some(token)
+                Some(granted)
             }
             Err(rejected) => {
                 self.note(position, rejected);
-                if !shed::must_stay_in_use(self.queue, position) {
+                if is_throttled(&rejected) || !shed::must_stay_in_use(self.queue, position) {
                     return None;
                 }
                 None
             }
         };
         self.take(lane, turn);
-        Some(Found { position, token })
+        Some(Found { position, granted })
     }
 
-    /// A last resort gets the call even when its breaker rejects.
+    /// A last resort gets the call even when its breaker rejects, or its throttle.
     #[cold]
-    fn resort(&mut self) -> Option<Found> {
+    fn resort(&mut self) -> Option<Found<C>> {
         let lane = &self.queue.last_resort;
         let Turn { position, .. } = self.pick(lane, self.eligible.and(lane.members))?;
         let admitted = self.ask_seldom(lane);
         Some(admitted.unwrap_or(Found {
             position,
-            token: None,
+            granted: None,
         }))
     }
 
     #[cold]
     fn note(&mut self, position: usize, rejected: Rejected) {
         let member = &self.queue.places[position].member;
-        member.entry().ramp.interrupt();
+        if !is_throttled(&rejected) {
+            member.entry().ramp.interrupt();
+        }
         (self.watcher)(member, &rejected);
         if self
             .rejected
@@ -213,6 +214,11 @@ impl<'a, T, C: Clock> Search<'a, T, C> {
             },
         }
     }
+}
+
+/// Whether it is no verdict on the target, which takes the rest of its calls.
+fn is_throttled(rejected: &Rejected) -> bool {
+    rejected.cause() == Cause::Throttled
 }
 
 /// When a rejection ends, for comparison. A probe that is out will end, but no clock

@@ -7,8 +7,13 @@ use core::fmt;
 use super::pace::Pace;
 use super::ramp::Ramp;
 use crate::breaker::Breaker;
+use crate::breaker::gate::Gate;
+use crate::breaker::rejected::Rejected;
+use crate::breaker::token::Token;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::error::ConfigError;
+use crate::throttle::Throttle;
+use crate::throttle::permit::OwnedThrottlePermit;
 
 /// What part a target takes in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,6 +53,9 @@ pub struct Target<T, C: Clock = SystemClock> {
     pub payload: T,
     /// The breaker that admits the calls.
     pub breaker: Arc<Breaker<C>>,
+    /// The throttle beside it, which may refuse a share of what the breaker admits; none by default. A call that it refuses goes
+    /// on to the next target. For a throttle alone, let the breaker be [disabled](Breaker::disable).
+    pub throttle: Option<Arc<Throttle<C>>>,
     /// The share for policies that look at weights, 1 to 10 000; 1 by default.
     pub weight: u32,
     /// The part it takes; ordinary by default.
@@ -61,9 +69,17 @@ impl<T, C: Clock> Target<T, C> {
             name: name.into(),
             payload,
             breaker,
+            throttle: None,
             weight: 1,
             role: Role::Ordinary,
         }
+    }
+
+    /// Sets a throttle beside the breaker, or none.
+    #[must_use]
+    pub fn throttle(mut self, throttle: impl Into<Option<Arc<Throttle<C>>>>) -> Self {
+        self.throttle = throttle.into();
+        self
     }
 
     /// Sets the weight, 1 to 10 000.
@@ -87,6 +103,7 @@ impl<T: fmt::Debug, C: Clock> fmt::Debug for Target<T, C> {
             .field("name", &self.name)
             .field("payload", &self.payload)
             .field("breaker", &self.breaker)
+            .field("throttle", &self.throttle)
             .field("weight", &self.weight)
             .field("role", &self.role)
             .finish()
@@ -124,10 +141,39 @@ pub(super) struct Upstream<T, C: Clock> {
     pub(super) name: Arc<str>,
     pub(super) payload: T,
     pub(super) breaker: Arc<Breaker<C>>,
+    pub(super) throttle: Option<Arc<Throttle<C>>>,
     pub(super) pace: Pace,
 }
 
+/// What a target grants: its breaker's permit, and that of the throttle beside it.
+pub(super) type Granted<C> = (Token, Option<OwnedThrottlePermit<C>>);
+
 impl<T, C: Clock> Upstream<T, C> {
+    #[inline]
+    pub(super) fn admit(&self) -> Result<Granted<C>, Rejected> {
+        match &self.throttle {
+            None => Ok((Breaker::admit(&self.breaker)?, None)),
+            Some(throttle) => self.admit_by_both(throttle),
+        }
+    }
+
+    /// In the order of a [pair](Gate#pairs).
+    #[inline(never)]
+    fn admit_by_both(&self, throttle: &Arc<Throttle<C>>) -> Result<Granted<C>, Rejected> {
+        let breaker = &self.breaker;
+        if let Some(refused) = Gate::refusal(breaker) {
+            return Err(breaker.reject(refused));
+        }
+        let permit = throttle.allow_owned()?;
+        match Breaker::admit(breaker) {
+            Ok(token) => Ok((token, Some(permit))),
+            Err(rejected) => {
+                permit.ignore();
+                Err(rejected)
+            }
+        }
+    }
+
     /// How long a further call would likely take, in units of its own; `others` are in flight.
     #[inline]
     pub(super) fn likely(&self, others: u64) -> u64 {
@@ -149,6 +195,7 @@ impl<T, C: Clock> Member<T, C> {
                 name: target.name,
                 payload: target.payload,
                 breaker: target.breaker,
+                throttle: target.throttle,
                 pace: Pace::new(),
             }),
         }))
@@ -175,6 +222,11 @@ impl<T, C: Clock> Member<T, C> {
     /// The target's breaker.
     pub fn breaker(&self) -> &Arc<Breaker<C>> {
         &self.0.upstream.breaker
+    }
+
+    /// The throttle beside the breaker, if there is one.
+    pub fn throttle(&self) -> Option<&Arc<Throttle<C>>> {
+        self.0.upstream.throttle.as_ref()
     }
 
     /// How many calls that the router has sent here are in flight.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use cutout::ManualClock;
+use cutout::{AnyPermit, ManualClock, Outcome};
 use cutout::router::{Attempts, Policy, Router};
 
 use super::{Routes, by, choose, count, router, target, trip};
@@ -119,7 +119,7 @@ fn what_took_said_counts_instead_of_the_calls_length() {
         choice.success();
         let (permit, mut call) = choose(&router).unwrap().into_parts();
         call.took(millis(if call.name() == "long" { 10 } else { 100 }));
-        permit.unwrap().success();
+        permit.done(Outcome::Success.into());
     }
     let chosen: Vec<_> = (0..20)
         .map(|_| choose(&router).unwrap().name().to_owned())

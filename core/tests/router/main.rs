@@ -8,6 +8,7 @@ mod model;
 mod policies;
 mod queue;
 mod threads;
+mod throttle;
 mod trouble;
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::router::{Attempts, NoTarget, Policy, Role, Router, RouterConfig, Target};
-use cutout::{Breaker, ManualClock, Settled, State};
+use cutout::{AnyPermit, Breaker, ManualClock, Outcome, Settled, State};
 
 use super::{WAIT, breaker, by, choose, count, router, successes, target, trip};
 
@@ -177,7 +177,7 @@ fn a_choice_in_parts_counts_as_in_flight_until_its_call_ends() {
     let clock = ManualClock::new();
     let router = router(&clock, by(Policy::Priority), &["a"]);
     let (permit, call) = choose(&router).unwrap().into_parts();
-    permit.unwrap().success();
+    permit.done(Outcome::Success.into());
     assert_eq!(router.members()[0].in_flight(), 1);
     assert_eq!(call.name(), "a");
     drop(call);
