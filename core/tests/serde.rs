@@ -586,6 +586,10 @@ fn every_cause_is_read_back_as_it_was_written() {
 fn the_config_of_a_registry_is_written_like_that_of_a_breaker() {
     let config = RegistryConfig {
         breaker: unlike_the_default(),
+        throttle: Some(ThrottleConfig {
+            k: 3.0,
+            ..ThrottleConfig::default()
+        }),
         max_keys: 7,
         idle: None,
         forget: Some(Duration::from_secs(86_400)),
@@ -679,4 +683,10 @@ fn the_config_of_a_throttle_is_written_in_words() {
     assert_eq!(toml::from_str::<ThrottleConfig>(written).unwrap(), config);
     let error = toml::from_str::<ThrottleConfig>("multiplier = 2").unwrap_err();
     assert!(error.message().contains("multiplier"), "{error}");
+    let error = toml::from_str::<ThrottleConfig>("length = 10").unwrap_err();
+    assert!(error.message().starts_with("length: "), "{error}");
+    let read: RegistryConfig = toml::from_str("throttle = { k = 1.5, length = '2m' }").unwrap();
+    assert_eq!(read.throttle, Some(config));
+    let none: RegistryConfig = toml::from_str("throttle = 'none'").unwrap();
+    assert_eq!(none.throttle, None);
 }

@@ -16,6 +16,8 @@ use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::config::Config;
 use crate::contract::error::ConfigError;
 use crate::contract::event::Event;
+use crate::contract::throttle::ThrottleConfig;
+use crate::throttle::builder::ThrottleBuilder;
 
 /// Builds a [`Registry`]. The defaults are those of [`RegistryConfig`].
 ///
@@ -63,6 +65,8 @@ impl<K, C: Clock> RegistryBuilder<K, C> {
                 name: Box::new(name),
                 configure: None,
                 prepare: None,
+                configure_throttle: None,
+                prepare_throttle: None,
                 listeners: Vec::new(),
             },
             clock,
@@ -95,6 +99,42 @@ impl<K, C: Clock, S> RegistryBuilder<K, C, S> {
         prepare: impl Fn(&K, Builder<C>) -> Builder<C> + Send + Sync + 'static,
     ) -> Self {
         self.recipe.prepare = Some(Box::new(prepare));
+        self
+    }
+
+    /// Sets whether there is a throttle beside each key's breaker, and its config, given
+    /// [what is said for all](RegistryConfig::throttle). It is asked when the key's breaker is made, and again at each
+    /// [`Registry::reconfigure`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::ThrottleConfig;
+    /// use cutout::registry::Registry;
+    ///
+    /// let registry = Registry::builder(|host: &String| host.clone())
+    ///     .configure_throttle(|host, _| host.starts_with("batch.").then(ThrottleConfig::default))
+    ///     .build()?;
+    /// let (breaker, throttle) = registry.gate("batch.example")?;
+    /// assert_eq!(throttle.unwrap().name(), breaker.name());
+    /// assert!(registry.gate("api.example")?.1.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn configure_throttle(
+        mut self,
+        configure: impl Fn(&K, Option<ThrottleConfig>) -> Option<ThrottleConfig> + Send + Sync + 'static,
+    ) -> Self {
+        self.recipe.configure_throttle = Some(Box::new(configure));
+        self
+    }
+
+    /// Does what else is to be done to the builder of a key's throttle: totals, a listener for calls. Name and
+    /// config are set by the registry.
+    pub fn prepare_throttle(
+        mut self,
+        prepare: impl Fn(&K, ThrottleBuilder<C>) -> ThrottleBuilder<C> + Send + Sync + 'static,
+    ) -> Self {
+        self.recipe.prepare_throttle = Some(Box::new(prepare));
         self
     }
 

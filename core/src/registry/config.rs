@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use crate::contract::config::Config;
 use crate::contract::error::ConfigError;
+use crate::contract::throttle::ThrottleConfig;
 
 /// The configuration of a [`Registry`](super::Registry).
 ///
@@ -16,6 +17,7 @@ use crate::contract::error::ConfigError;
 /// | field | default | legal |
 /// | --- | --- | --- |
 /// | `breaker` | [`Config::default`] | what [`Config::validate`] accepts |
+/// | `throttle` | none | what [`ThrottleConfig::validate`] accepts; or none |
 /// | `max_keys` | 10 000 | 1 or more |
 /// | `idle` | 1 hour | above zero; or none |
 /// | `forget` | 1 hour | above zero; or none |
@@ -35,6 +37,8 @@ use crate::contract::error::ConfigError;
 pub struct RegistryConfig {
     /// The config of the breakers.
     pub breaker: Config,
+    /// The config of the throttles beside them, which [`Registry::gate`](super::Registry::gate) finds; `None` for no throttle.
+    pub throttle: Option<ThrottleConfig>,
     /// The most breakers at a time.
     pub max_keys: usize,
     /// How long a closed breaker must be unused to be evicted; `None` to evict
@@ -55,6 +59,7 @@ impl Default for RegistryConfig {
     fn default() -> Self {
         Self {
             breaker: Config::default(),
+            throttle: None,
             max_keys: 10_000,
             idle: Some(Duration::from_secs(3600)),
             forget: Some(Duration::from_secs(3600)),
@@ -71,6 +76,9 @@ impl RegistryConfig {
     /// what is legal.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.breaker.validate()?;
+        if let Some(throttle) = &self.throttle {
+            throttle.validate()?;
+        }
         if self.max_keys == 0 {
             return Err(ConfigError {
                 field: "max_keys",

@@ -7,6 +7,7 @@ use super::config::RegistryConfig;
 use super::recipe::Recipe;
 use crate::contract::clock::Clock;
 use crate::contract::config::Config;
+use crate::contract::throttle::ThrottleConfig;
 
 /// What was configured.
 pub(super) struct Configs<K> {
@@ -18,18 +19,23 @@ pub(super) struct Configs<K> {
     pub(super) updating: bool,
 }
 
-/// What a key's config is made of.
-pub(super) enum Source {
-    Own(Config),
-    Default(Config),
+/// What a key's configs are made of.
+pub(super) struct Source {
+    own: Option<Config>,
+    registry: RegistryConfig,
 }
 
 impl Source {
-    pub(super) fn resolve<K, C: Clock>(&self, key: &K, recipe: &Recipe<K, C>) -> Config {
-        match *self {
-            Self::Own(config) => config,
-            Self::Default(config) => recipe.config(key, config),
-        }
+    /// That of its breaker, and that of its throttle, if it is to have one.
+    pub(super) fn resolve<K, C: Clock>(
+        &self,
+        key: &K,
+        recipe: &Recipe<K, C>,
+    ) -> (Config, Option<ThrottleConfig>) {
+        let breaker = self
+            .own
+            .unwrap_or_else(|| recipe.config(key, self.registry.breaker));
+        (breaker, recipe.throttle_config(key, self.registry.throttle))
     }
 }
 
@@ -47,11 +53,11 @@ impl<K: Hash + Eq> Configs<K> {
         self.version
     }
 
-    /// What a key's config is made of, as of which version.
+    /// What a key's configs are made of, as of which version.
     pub(super) fn of(&self, key: &K) -> (Source, u64) {
-        let source = match self.own.get(key) {
-            Some(&own) => Source::Own(own),
-            None => Source::Default(self.registry.breaker),
+        let source = Source {
+            own: self.own.get(key).copied(),
+            registry: self.registry,
         };
         (source, self.version)
     }

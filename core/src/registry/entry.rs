@@ -3,20 +3,29 @@
 use alloc::sync::{Arc, Weak};
 use core::sync::atomic::AtomicBool;
 
+use arc_swap::ArcSwapOption;
+
+use super::KeyGate;
 use crate::breaker::Breaker;
 use crate::engine::sync::Relaxed;
+use crate::throttle::Throttle;
 
-/// A way to a breaker that does not keep it.
+/// The throttle beside a breaker, or none. It is replaced when its config changes.
+pub(super) type Slot<C> = Arc<ArcSwapOption<Throttle<C>>>;
+
+/// A way to a breaker that does not keep it, and to the throttle beside it.
 pub(super) struct Entry<C> {
     breaker: Weak<Breaker<C>>,
+    throttle: Slot<C>,
     /// Whether it was asked for since it was last looked at.
     used: AtomicBool,
 }
 
 impl<C> Entry<C> {
-    pub(super) fn new(breaker: &Arc<Breaker<C>>) -> Self {
+    pub(super) fn new(breaker: &Arc<Breaker<C>>, throttle: &Slot<C>) -> Self {
         Self {
             breaker: Arc::downgrade(breaker),
+            throttle: Arc::clone(throttle),
             used: AtomicBool::new(true),
         }
     }
@@ -31,6 +40,19 @@ impl<C> Entry<C> {
             self.used.store(true, Relaxed);
         }
         self.breaker.upgrade()
+    }
+
+    /// As [`take`](Self::take), with the throttle beside it. Who evicts looks for holders of the throttle when there are none of the
+    /// breaker: so the breaker is taken first.
+    #[inline]
+    pub(super) fn take_both(&self) -> Option<KeyGate<C>> {
+        let breaker = self.take()?;
+        Some((breaker, self.throttle.load_full()))
+    }
+
+    /// The breaker for use, and where the throttle beside it is.
+    pub(super) fn take_with_slot(&self) -> Option<(Arc<Breaker<C>>, Slot<C>)> {
+        Some((self.take()?, Arc::clone(&self.throttle)))
     }
 
     /// The breaker, to look at.

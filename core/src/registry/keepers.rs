@@ -11,12 +11,16 @@ use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
 
 use super::config::RegistryConfig;
-use super::entry::Entry;
+use super::entry::{Entry, Slot};
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, saturating_nanos};
 use crate::contract::state::State;
+use crate::throttle::Throttle;
 
 pub(super) type Map<K, C, S> = papaya::HashMap<K, Entry<C>, S>;
+
+/// Keys with their breakers, and where the throttles beside them are.
+pub(super) type Gates<K, C> = Vec<(K, Arc<Breaker<C>>, Slot<C>)>;
 
 /// All breakers, in a ring that a hand goes around.
 pub(super) struct Keepers<K, C> {
@@ -27,10 +31,28 @@ pub(super) struct Keepers<K, C> {
 struct Keeper<K, C> {
     key: K,
     breaker: Arc<Breaker<C>>,
+    throttle: Slot<C>,
     /// Since when it has been seen to be idle, by the registry's clock. `None` while
     /// somebody holds it: when that ends is not told.
     idle_since: Option<u64>,
 }
+
+impl<K, C> Keeper<K, C> {
+    /// Whether somebody holds the breaker, or the throttle beside it.
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.breaker) > 1 || is_held(&self.throttle)
+    }
+}
+
+/// Whether somebody holds the throttle.
+fn is_held<C>(throttle: &Slot<C>) -> bool {
+    // One reference is the slot's, one that which looks.
+    let throttle = throttle.load_full();
+    throttle.is_some_and(|throttle| Arc::strong_count(&throttle) > 2)
+}
+
+/// A breaker that is let go of, and the throttle beside it.
+pub(super) type Evicted<C> = (Breaker<C>, Option<Arc<Throttle<C>>>);
 
 /// What must hold for a breaker to be evicted.
 #[derive(Clone, Copy)]
@@ -93,11 +115,14 @@ where
         map: &Map<K, C, S>,
         key: K,
         breaker: Arc<Breaker<C>>,
+        throttle: Slot<C>,
     ) {
-        map.pin().insert(key.clone(), Entry::new(&breaker));
+        map.pin()
+            .insert(key.clone(), Entry::new(&breaker, &throttle));
         self.ring.push(Keeper {
             key,
             breaker,
+            throttle,
             idle_since: None,
         });
     }
@@ -105,6 +130,19 @@ where
     /// All keys and breakers.
     pub(super) fn all(&self) -> Vec<(K, Arc<Breaker<C>>)> {
         let entry = |keeper: &Keeper<K, C>| (keeper.key.clone(), Arc::clone(&keeper.breaker));
+        self.ring.iter().map(entry).collect()
+    }
+
+    /// All keys and breakers, and where the throttles beside them are.
+    pub(super) fn all_gates(&self) -> Gates<K, C> {
+        let entry = |keeper: &Keeper<K, C>| {
+            let (breaker, throttle) = (&keeper.breaker, &keeper.throttle);
+            (
+                keeper.key.clone(),
+                Arc::clone(breaker),
+                Arc::clone(throttle),
+            )
+        };
         self.ring.iter().map(entry).collect()
     }
 
@@ -116,7 +154,7 @@ where
         looks: usize,
         most: usize,
         rule: Rule,
-    ) -> Vec<Breaker<C>> {
+    ) -> Vec<Evicted<C>> {
         let mut evicted = Vec::new();
         for _ in 0..looks.min(self.ring.len()) {
             if evicted.len() == most {
@@ -126,7 +164,7 @@ where
                 self.hand = 0;
             }
             match self.look_at(self.hand, map, rule) {
-                Some(breaker) => evicted.push(breaker),
+                Some(one) => evicted.push(one),
                 None => self.hand += 1,
             }
         }
@@ -140,14 +178,14 @@ where
         map: &Map<K, C, S>,
         looks: usize,
         rule: Rule,
-    ) -> Vec<Breaker<C>> {
+    ) -> Vec<Evicted<C>> {
         let mut evicted = Vec::new();
         for _ in 0..looks {
             if *position >= self.ring.len() {
                 break;
             }
             match self.look_at(*position, map, rule) {
-                Some(breaker) => evicted.push(breaker),
+                Some(one) => evicted.push(one),
                 None => *position += 1,
             }
         }
@@ -161,12 +199,12 @@ where
         position: usize,
         map: &Map<K, C, S>,
         rule: Rule,
-    ) -> Option<Breaker<C>> {
+    ) -> Option<Evicted<C>> {
         let map = map.pin();
         let keeper = &mut self.ring[position];
         let entry = map.get(&keeper.key)?;
         let used = entry.was_used();
-        if Arc::strong_count(&keeper.breaker) > 1 {
+        if keeper.is_held() {
             keeper.idle_since = None;
             return None;
         }
@@ -178,16 +216,26 @@ where
         if !rule.lets_go(&keeper.breaker, idle_since) {
             return None;
         }
-        let Keeper { key, breaker, .. } = self.ring.swap_remove(position);
+        let Keeper {
+            key,
+            breaker,
+            throttle,
+            ..
+        } = self.ring.swap_remove(position);
         let kept = match Arc::try_unwrap(breaker) {
             // Used and given back since it was looked at, it may have been opened.
-            Ok(breaker) if !entry.was_used() && rule.lets_go(&breaker, idle_since) => {
+            Ok(breaker)
+                if !entry.was_used()
+                    && !is_held(&throttle)
+                    && rule.lets_go(&breaker, idle_since) =>
+            {
                 map.remove(&key);
-                return Some(breaker);
+                // The map's entry may outlive this by far.
+                return Some((breaker, throttle.swap(None)));
             }
             Ok(breaker) => {
                 let breaker = Arc::new(breaker);
-                map.insert(key.clone(), Entry::new(&breaker));
+                map.insert(key.clone(), Entry::new(&breaker, &throttle));
                 breaker
             }
             Err(shared) => shared,
@@ -195,6 +243,7 @@ where
         self.ring.push(Keeper {
             key,
             breaker: kept,
+            throttle,
             idle_since: None,
         });
         None

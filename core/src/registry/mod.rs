@@ -24,13 +24,19 @@
 //! the key does not change: it costs no lookup, and while it is held, the breaker is not
 //! evicted.
 //!
+//! # A throttle beside it, or instead
+//!
+//! With [`RegistryConfig::throttle`], or [`configure_throttle`](RegistryBuilder::configure_throttle) for some keys, there is a
+//! [`Throttle`] beside each breaker. [`gate`](Registry::gate) gives both as a pair, which the adapters take; its second is
+//! the throttle alone.
+//!
 //! # Eviction
 //!
 //! A breaker that nobody holds is evicted when it is closed and has not been asked for
 //! for [`idle`](RegistryConfig::idle). There is no background task: each new key looks at four older ones, and
 //! [`sweep`](Registry::sweep) looks at all. Never evicted is one that
 //!
-//! - somebody holds: a permit out, owned or borrowed, holds it or is held by one who does;
+//! - somebody holds, or whose throttle somebody holds: a permit out, owned or borrowed, holds it or is held by one who does;
 //! - is open and waits, or is in a state that an operator has set.
 //!
 //! A breaker that has opened, and whose wait is over, is evicted when it has not been asked for for
@@ -64,7 +70,12 @@ pub use health::RegistryHealth;
 
 use crate::breaker::Breaker;
 use crate::contract::clock::{Clock, SystemClock};
+use crate::contract::error::ConfigError;
+use crate::contract::throttle::ThrottleConfig;
+use crate::throttle::Throttle;
+use arc_swap::ArcSwapOption;
 use configs::Configs;
+use entry::Slot;
 use keepers::{Keepers, Map, Rule};
 use recipe::Recipe;
 
@@ -74,6 +85,10 @@ const LOOKS: usize = 4;
 const LOOKS_WHEN_FULL: usize = 64;
 /// How many a sweep looks at before it lets others have the lock.
 const LOOKS_IN_A_SWEEP: usize = 256;
+
+/// A key's breaker, and the throttle beside it if there is one: a [`Gate`](crate::Gate) that asks both, as
+/// [pairs](crate::Gate#pairs) do.
+pub type KeyGate<C = SystemClock> = (Arc<Breaker<C>>, Option<Arc<Throttle<C>>>);
 
 /// Breakers by key.
 ///
@@ -171,33 +186,93 @@ where
         {
             return Ok(breaker);
         }
+        let (breaker, _) = self.create(key.to_owned())?;
+        Ok(breaker)
+    }
+
+    /// The breaker of a key and the throttle beside it, if the config says that there is one; made if it has none.
+    ///
+    /// As a pair they are a [`Gate`](crate::Gate), which the adapters take. For a throttle in the place of a breaker take the second
+    /// of them alone. Holding either keeps both from being evicted.
+    ///
+    /// Lock-free when there is one. Of threads that ask for a new key at once, all get the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_or_create`](Self::get_or_create).
+    ///
+    /// # Panics
+    ///
+    /// As [`get_or_create`](Self::get_or_create).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cutout::registry::{Registry, RegistryConfig};
+    /// use cutout::{AnyPermit, Gate, Outcome, ThrottleConfig};
+    ///
+    /// let throttle = Some(ThrottleConfig::default());
+    /// let registry = Registry::builder(|host: &String| host.clone())
+    ///     .config(RegistryConfig { throttle, ..RegistryConfig::default() })
+    ///     .build()?;
+    /// let gate = registry.gate("api.example")?;
+    /// gate.admit()?.done(Outcome::Success.into());
+    /// assert_eq!(gate.1.unwrap().share().accepts, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn gate<Q>(&self, key: &Q) -> Result<KeyGate<C>, RegistryError>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        if let Some(entry) = self.map.pin().get(key)
+            && let Some(gate) = entry.take_both()
+        {
+            return Ok(gate);
+        }
         self.create(key.to_owned())
     }
 
     #[cold]
-    fn create(&self, key: K) -> Result<Arc<Breaker<C>>, RegistryError> {
+    fn create(&self, key: K) -> Result<KeyGate<C>, RegistryError> {
         loop {
-            let (config, version) = {
+            let (source, version) = {
                 let kept = self.lock();
-                if let Some(breaker) = self.find(&key, &kept) {
-                    return Ok(breaker);
+                if let Some(gate) = self.find_gate(&key, &kept) {
+                    return Ok(gate);
                 }
                 kept.configs.of(&key)
             };
             let builder = self.recipe.builder(&key, self.clock.clone());
-            let config = config.resolve(&key, &self.recipe);
-            let breaker = builder.config(config).build().map_err(|error| {
+            let (config, throttle) = source.resolve(&key, &self.recipe);
+            let illegal = |error| {
                 let name = self.recipe.name(&key);
                 RegistryError::KeyConfig { name, error }
-            })?;
+            };
+            let breaker = builder.config(config).build().map_err(illegal)?;
+            let throttle = self.throttle_of(&key, throttle).map_err(illegal)?;
             let kept = self.lock();
-            if let Some(breaker) = self.find(&key, &kept) {
-                return Ok(breaker);
+            if let Some(gate) = self.find_gate(&key, &kept) {
+                return Ok(gate);
             }
             if kept.configs.version() == version {
-                return self.add(kept, key, breaker);
+                return self.add(kept, key, breaker, throttle);
             }
         }
+    }
+
+    /// The throttle of a key with this config, if there is to be one.
+    fn throttle_of(
+        &self,
+        key: &K,
+        config: Option<ThrottleConfig>,
+    ) -> Result<Option<Arc<Throttle<C>>>, ConfigError> {
+        let build = |config| {
+            let builder = self.recipe.throttle_builder(key, self.clock.clone());
+            builder.config(config).build().map(Arc::new)
+        };
+        config.map(build).transpose()
     }
 
     fn add(
@@ -205,7 +280,8 @@ where
         mut kept: MutexGuard<'_, Kept<K, C>>,
         key: K,
         breaker: Breaker<C>,
-    ) -> Result<Arc<Breaker<C>>, RegistryError> {
+        throttle: Option<Arc<Throttle<C>>>,
+    ) -> Result<KeyGate<C>, RegistryError> {
         let config = kept.configs.registry;
         let rule = Rule::idle(&config, self.clock.now());
         let mut evicted = kept.keepers.move_hand(&self.map, LOOKS, LOOKS, rule);
@@ -218,8 +294,10 @@ where
         }
         let added = if kept.keepers.len() < config.max_keys {
             let breaker = Arc::new(breaker);
-            kept.keepers.keep(&self.map, key, Arc::clone(&breaker));
-            Ok(breaker)
+            let slot = Slot::new(ArcSwapOption::new(throttle.clone()));
+            kept.keepers
+                .keep(&self.map, key, Arc::clone(&breaker), slot);
+            Ok((breaker, throttle))
         } else {
             Err(RegistryError::Full {
                 max_keys: config.max_keys,
@@ -237,6 +315,11 @@ where
         Q: Hash + Eq + ?Sized,
     {
         self.map.pin().get(key)?.take()
+    }
+
+    /// As [`find`](Self::find), with the throttle beside it.
+    fn find_gate(&self, key: &K, _: &MutexGuard<'_, Kept<K, C>>) -> Option<KeyGate<C>> {
+        self.map.pin().get(key)?.take_both()
     }
 
     /// Looks at every breaker and evicts those that are idle. Says how many.

@@ -9,17 +9,25 @@ use crate::breaker::builder::Builder;
 use crate::contract::clock::Clock;
 use crate::contract::config::Config;
 use crate::contract::event::Event;
+use crate::contract::throttle::ThrottleConfig;
+use crate::throttle::builder::ThrottleBuilder;
 
 type Name<K> = Box<dyn Fn(&K) -> String + Send + Sync>;
 type Configure<K> = Box<dyn Fn(&K, Config) -> Config + Send + Sync>;
 type Prepare<K, C> = Box<dyn Fn(&K, Builder<C>) -> Builder<C> + Send + Sync>;
+type ConfigureThrottle<K> =
+    Box<dyn Fn(&K, Option<ThrottleConfig>) -> Option<ThrottleConfig> + Send + Sync>;
+type PrepareThrottle<K, C> =
+    Box<dyn Fn(&K, ThrottleBuilder<C>) -> ThrottleBuilder<C> + Send + Sync>;
 type Listener = Arc<dyn Fn(&str, &Event) + Send + Sync>;
 
-/// How a registry makes a breaker for a key.
+/// How a registry makes a breaker for a key, and the throttle beside it.
 pub(super) struct Recipe<K, C> {
     pub(super) name: Name<K>,
     pub(super) configure: Option<Configure<K>>,
     pub(super) prepare: Option<Prepare<K, C>>,
+    pub(super) configure_throttle: Option<ConfigureThrottle<K>>,
+    pub(super) prepare_throttle: Option<PrepareThrottle<K, C>>,
     pub(super) listeners: Vec<Listener>,
 }
 
@@ -33,6 +41,25 @@ impl<K, C: Clock> Recipe<K, C> {
             Some(configure) => configure(key, default),
             None => default,
         }
+    }
+
+    pub(super) fn throttle_config(
+        &self,
+        key: &K,
+        default: Option<ThrottleConfig>,
+    ) -> Option<ThrottleConfig> {
+        match &self.configure_throttle {
+            Some(configure) => configure(key, default),
+            None => default,
+        }
+    }
+
+    pub(super) fn throttle_builder(&self, key: &K, clock: C) -> ThrottleBuilder<C> {
+        let mut builder = ThrottleBuilder::with_clock(clock);
+        if let Some(prepare) = &self.prepare_throttle {
+            builder = prepare(key, builder);
+        }
+        builder.name(self.name(key))
     }
 
     pub(super) fn builder(&self, key: &K, clock: C) -> Builder<C> {

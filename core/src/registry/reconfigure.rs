@@ -1,17 +1,20 @@
 //! Changing the configs of a registry that is in use.
 
-use alloc::sync::Arc;
 use core::hash::{BuildHasher, Hash};
 
 use super::Registry;
 use super::config::{RegistryConfig, RegistryError};
 use super::configs::Configs;
-use crate::breaker::Breaker;
+use super::entry::{Entry, Slot};
+use super::keepers::Gates;
 use crate::contract::clock::Clock;
 use crate::contract::config::Config;
 use crate::contract::error::ConfigError;
+use crate::contract::throttle::ThrottleConfig;
 
-/// Configs. Those of breakers in use are replaced as by [`Breaker::reconfigure`].
+/// Configs. Those of breakers in use are replaced as by [`Breaker::reconfigure`](crate::Breaker::reconfigure). A throttle whose config
+/// changes is replaced by a new one, which knows nothing yet: [`gate`](Registry::gate) finds it from then on, and
+/// who holds the old one goes on with that.
 ///
 /// Of threads that change configs at the same time, one brings the breakers up to date for all;
 /// the others return at once.
@@ -83,13 +86,13 @@ where
         kept.configs.updating = true;
         let mut batch = match only {
             Some(key) => {
-                let breaker = self.find(key, &kept);
-                breaker
-                    .map(|breaker| (key.clone(), breaker))
+                let found = self.map.pin().get(key).and_then(Entry::take_with_slot);
+                found
+                    .map(|(breaker, throttle)| (key.clone(), breaker, throttle))
                     .into_iter()
                     .collect()
             }
-            None => kept.keepers.all(),
+            None => kept.keepers.all_gates(),
         };
         let mut version = kept.configs.version;
         drop(kept);
@@ -106,26 +109,42 @@ where
                 return result;
             }
             version = kept.configs.version;
-            batch = kept.keepers.all();
+            batch = kept.keepers.all_gates();
         }
     }
 
     /// Brings breakers up to date, until a newer version is there.
-    fn update(&self, batch: &[(K, Arc<Breaker<C>>)], version: u64) -> Result<(), RegistryError> {
+    fn update(&self, batch: &Gates<K, C>, version: u64) -> Result<(), RegistryError> {
         let mut result = Ok(());
-        for (key, breaker) in batch {
+        for (key, breaker, throttle) in batch {
             let (source, current) = self.lock().configs.of(key);
             if current != version {
                 break;
             }
-            let config = source.resolve(key, &self.recipe);
-            if let Err(error) = breaker.reconfigure(config)
+            let (config, throttle_config) = source.resolve(key, &self.recipe);
+            let changed = breaker
+                .reconfigure(config)
+                .and_then(|()| self.update_throttle(key, throttle, throttle_config));
+            if let Err(error) = changed
                 && result.is_ok()
             {
                 result = Err(self.illegal(key, error));
             }
         }
         result
+    }
+
+    fn update_throttle(
+        &self,
+        key: &K,
+        slot: &Slot<C>,
+        config: Option<ThrottleConfig>,
+    ) -> Result<(), ConfigError> {
+        let current = slot.load().as_ref().map(|throttle| *throttle.config());
+        if current != config {
+            slot.store(self.throttle_of(key, config)?);
+        }
+        Ok(())
     }
 
     fn illegal(&self, key: &K, error: ConfigError) -> RegistryError {

@@ -166,7 +166,12 @@ impl<T, C: Clock> Choice<T, C> {
     pub fn into_parts(mut self) -> (Option<ChoicePermit<C>>, InFlight<T, C>) {
         let throttled = self.throttled.take();
         let token = self.token.take();
-        let owned = |token| (OwnedPermit::new(Arc::clone(self.breaker()), token), throttled);
+        let owned = |token| {
+            (
+                OwnedPermit::new(Arc::clone(self.breaker()), token),
+                throttled,
+            )
+        };
         let permit = token.map(owned);
         let call = InFlight {
             upstream: Arc::clone(&self.call.upstream),

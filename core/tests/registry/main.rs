@@ -6,6 +6,7 @@ mod health;
 mod interleaved;
 mod programs;
 mod threads;
+mod throttle;
 
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ fn config(max_keys: usize) -> RegistryConfig {
         max_keys,
         idle: Some(IDLE),
         forget: None,
+        ..RegistryConfig::default()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use cutout::{AnyPermit, ManualClock, Outcome};
 use cutout::router::{Attempts, Policy, Router};
+use cutout::{AnyPermit, ManualClock, Outcome};
 
 use super::{Routes, by, choose, count, router, target, trip};
 

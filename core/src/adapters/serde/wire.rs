@@ -22,6 +22,7 @@ use crate::contract::score::Score;
 use crate::contract::snapshot::{Bucket, HeldScore, Interrupted, Scores};
 use crate::contract::stages::Stages;
 use crate::contract::state::{Cause, State};
+use crate::contract::throttle::ThrottleConfig;
 
 /// The form in which a `T` is written.
 pub(super) trait Wire<T> {
@@ -60,6 +61,7 @@ plain!(
     HeldScore,
     Scores,
     SlowRule,
+    ThrottleConfig,
     Stages,
     Overdue,
     Outcome,

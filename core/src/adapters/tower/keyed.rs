@@ -20,7 +20,8 @@ impl<F> BreakerLayer<AtResult<ByResult>, Keyed<F>> {
     ///
     /// The request is not known before it comes, so readiness is that of the inner service, which
     /// all keys share. The permit is taken in `call`, and the inner service is not called for a
-    /// request that is rejected. An inner service that fails to get ready counts for no key.
+    /// request that is rejected. An inner service that fails to get ready counts for no key. Where the registry has throttles too,
+    /// `breaker_of` gives what its `gate` does.
     ///
     /// # Examples
     ///
