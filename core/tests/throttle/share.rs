@@ -297,3 +297,20 @@ fn totals_tell_calls_and_refusals() {
     assert_eq!(totals.calls.timeout + totals.rejections.closed, 100);
     assert!(totals.rejections.closed > 80);
 }
+
+#[test]
+fn a_bucket_of_more_than_a_million_failures_is_looked_at_as_any_other() {
+    let rig = Rig::of(ThrottleConfig {
+        k: 1000.0,
+        ..ThrottleConfig::default()
+    });
+    for _ in 0..2000 {
+        rig.call(Outcome::Success).unwrap();
+    }
+    let failures = (1 << 20) + 100;
+    for _ in 0..failures {
+        rig.call(Outcome::Failure).unwrap();
+    }
+    let share = rig.throttle.share();
+    assert_eq!((share.failures, share.refused), (failures, 0.0));
+}

@@ -377,12 +377,16 @@ pub(crate) struct Look {
 
 impl Look {
     /// Whether what is written down says the same: not quiet if the slack is zero, otherwise quiet in this tick.
+    ///
+    /// The largest number stands whatever the tick holds, since no larger one can be written down. From there on each bad
+    /// outcome is evaluated.
     pub(crate) fn stands(&self, slack: u32) -> bool {
         let below = QUIET_BELOW.get(self.quiet);
         if slack == 0 {
             return below == 0;
         }
-        self.bad < below && Tag::from_bits(QUIET_TAG.get(self.quiet)) == self.tag
+        (self.bad < below || below == QUIET_BELOW.max())
+            && Tag::from_bits(QUIET_TAG.get(self.quiet)) == self.tag
     }
 }
 
@@ -392,4 +396,32 @@ fn next_quiet(quiet: u64, tag: Tag, below: u64) -> u64 {
     QUIET_TAG.put(tag.bits())
         | QUIET_VERSION.put(version)
         | QUIET_BELOW.put(below.min(QUIET_BELOW.max()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_with_more_bad_outcomes_than_it_can_name() {
+        let (side, generation) = (0, 0);
+        for bad in [
+            1,
+            QUIET_BELOW.max() - 1,
+            QUIET_BELOW.max(),
+            1 << 20,
+            1 << 40,
+        ] {
+            let timeline = Timeline::new(Duration::from_secs(10), 10);
+            let outcomes = (Kind::BAD[0], bad);
+            let counted = timeline.count(side, generation, outcomes, 0, || true);
+            assert_eq!(counted, Counted::In(FIRST_TICK));
+            let slack = 5;
+            assert!(!timeline.look(side, generation).stands(slack), "{bad}");
+            assert!(timeline.be_quiet(side, &timeline.look(side, generation), slack));
+            assert!(timeline.look(side, generation).stands(slack), "{bad}");
+            assert!(!timeline.is_loud(side));
+            assert!(!timeline.look(side, generation).stands(0));
+        }
+    }
 }
