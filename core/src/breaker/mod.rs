@@ -405,7 +405,23 @@ impl<C: Clock> Breaker<C> {
     }
 
     /// As [`emit`](Self::emit), with what a rule has asked for and the label of the outcome.
+    #[inline]
     pub(crate) fn emit_match(
+        &self,
+        from: Word,
+        to: Word,
+        matched: Match,
+        reason: Option<Arc<str>>,
+        now: &Reading<'_, C>,
+    ) {
+        if self.watch.is_some() || self.listeners.is_some() {
+            self.tell(from, to, matched, reason, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(
         &self,
         from: Word,
         to: Word,
@@ -485,6 +501,12 @@ impl<'a, C: Clock> Reading<'a, C> {
         let now = self.now.get().unwrap_or_else(|| self.breaker.now());
         self.now.set(Some(now));
         now
+    }
+
+    /// A reading that may be a little old, or this one where the clock has no such reading.
+    #[inline]
+    pub(crate) fn recent(&self) -> u64 {
+        self.breaker.recent().unwrap_or_else(|| self.get())
     }
 
     /// Whether the process has stood still since a moment of running time.

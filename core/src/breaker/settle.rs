@@ -11,6 +11,7 @@ use crate::contract::outcome::{Counts, Outcome, Report, Sample, Settled};
 use crate::contract::rules;
 use crate::contract::state::{Cause, State};
 use crate::engine::Recording;
+use crate::engine::by_score::Times;
 use crate::engine::by_time::Judgement;
 use crate::engine::in_flight::Return;
 use crate::engine::records::TripRecord;
@@ -90,14 +91,48 @@ impl<C: Clock> Breaker<C> {
     fn settle_otherwise(&self, token: Token, outcome: Outcome) -> Settled {
         let word = self.engine.word.load();
         if let Some(kind) = Kind::of_untimed(outcome) {
-            if word.records_untimed(token.stamp()) && word.is_by_time() {
-                return self.settle_by_time(word, token, kind, outcome);
+            if word.records_untimed(token.stamp()) {
+                if word.is_by_time() {
+                    return self.settle_by_time(word, token, kind, outcome);
+                }
+                if self.engine.is_by_score(word) && self.move_scores(word, kind) {
+                    return Settled::Recorded;
+                }
+                return self.settle_untimed(word, token, kind, outcome);
             }
             if word.records_timed(token.stamp()) {
                 return self.settle_timed(word, token, outcome);
             }
         }
         self.settle_by_state(token, Ok(Report::of(outcome)))
+    }
+
+    /// Moves scores by an outcome, and says true, if the word has not moved meanwhile and no rule matches.
+    #[inline]
+    fn move_scores(&self, word: Word, kind: Kind) -> bool {
+        let times = Times {
+            now: || self.now(),
+            recent: || self.recent().unwrap_or_else(|| self.now()),
+        };
+        let recording = self.engine.record_in_scores(word, kind, &times);
+        matches!(recording, Recording::Done)
+    }
+
+    /// Settles a permit whose call is untimed, where a rule may match.
+    #[inline(never)]
+    fn settle_untimed(&self, word: Word, token: Token, kind: Kind, outcome: Outcome) -> Settled {
+        let said = Report::of(outcome);
+        let now = Reading::new(self);
+        let ended = EndedCall {
+            token,
+            outcome,
+            said,
+            now: &now,
+        };
+        match self.enter_moving(word, (kind, 1), &ended) {
+            Some(settled) => settled,
+            None => self.settle_by_state(token, Ok(said)),
+        }
     }
 
     /// Settles a permit whose call is timed, not followed while it is in flight, and of a config without a ramp.
@@ -344,8 +379,11 @@ impl<C: Clock> Breaker<C> {
             return Some(self.judge_by_time(word, outcomes, ended));
         }
         let recording = if self.engine.is_by_score(word) {
-            let now = || ended.now.get();
-            self.engine.record_in_scores(word, kind, now)
+            let times = Times {
+                now: || ended.now.get(),
+                recent: || ended.now.recent(),
+            };
+            self.engine.record_in_scores(word, kind, &times)
         } else {
             self.engine.record(word, kind)
         };

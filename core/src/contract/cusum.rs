@@ -18,7 +18,8 @@ use crate::contract::score::Score;
 /// until then it stays at the limit. And since an outcome says nothing of an upstream for ever, a
 /// score that nothing has raised for [`max_age`](Self::max_age) starts again at zero with the next outcome that
 /// raises it. Both are measured in whole milliseconds since the breaker was built, and the
-/// clock is read by outcomes that raise a score, never by others. Of calls that overlap when a score leaves zero
+/// clock is read by outcomes that raise a score, never by others. Those that neither leave zero nor are at the limit
+/// read [`Clock::recent`](crate::Clock::recent) where there is one and `max_age` is 5 seconds or more: the age is then known to 50 ms. Of calls that overlap when a score leaves zero
 /// or comes of age, either may be the first.
 ///
 /// # Examples

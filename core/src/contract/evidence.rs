@@ -190,6 +190,7 @@ impl Moment {
     const MILLI: u64 = 1_000_000;
 
     /// So many nanoseconds after the breaker was built.
+    #[inline]
     pub(crate) fn at(nanos: u64) -> Self {
         Self((Self::BUILT + nanos / Self::MILLI).min(Self::LAST))
     }
@@ -201,6 +202,7 @@ impl Moment {
     }
 
     /// How many milliseconds this is after another; zero if it is before.
+    #[inline]
     pub(crate) const fn millis_since(self, other: Self) -> u64 {
         self.0.saturating_sub(other.0)
     }

@@ -1,6 +1,7 @@
 //! The steps on a breaker's shared memory while its window is a count window.
 //!
-//! An outcome is recorded in one of two ways. `record_full`: the window is full, and no rule can match. `record_closely`: anything else. The first has no
+//! An outcome is recorded in one of three ways. `record_full`: the window is full, and no rule can match. `record_filling`: a plain window fills up, and no
+//! rule can match. `record_closely`: anything else. The first has no
 //! loop and saves no register that it need not: a function that saves registers on the stack has stores
 //! under way, and a CAS waits for all of them. So it is compiled four times: for near rings and far ones, and for windows that the number of bad outcomes judges, and
 //! those that are judged by kinds. Those that are near and judged by one number are *plain*.
@@ -68,12 +69,38 @@ impl Engine {
 
     #[inline(never)]
     fn record_plain_success(&self, word: Word, terms: Terms<'_>) -> bool {
-        self.record_or_again::<false, false>(word, Kind::FAST_SUCCESS, terms)
+        self.record_plain(word, Kind::FAST_SUCCESS, terms)
     }
 
     #[inline(never)]
     fn record_plain_bad(&self, word: Word, incoming: Kind, terms: Terms<'_>) -> bool {
+        self.record_plain(word, incoming, terms)
+    }
+
+    #[inline(always)]
+    fn record_plain(&self, word: Word, incoming: Kind, terms: Terms<'_>) -> bool {
+        if !word.closed(terms.thresholds().near_shape()).full {
+            seldom();
+            return self.record_filling(word, incoming, terms);
+        }
         self.record_or_again::<false, false>(word, incoming, terms)
+    }
+
+    /// Puts an outcome in a plain window that fills up. False if a rule may match, as in [`record_untimed`](Self::record_untimed).
+    #[inline(never)]
+    fn record_filling(&self, word: Word, incoming: Kind, terms: Terms<'_>) -> bool {
+        let shape = terms.thresholds().near_shape();
+        let closed = word.closed(shape);
+        let pushed = word.push(shape, incoming, Kind::FAST_SUCCESS);
+        if self.may_match(word, pushed.closed(shape), incoming) {
+            return self.record_untimed_anyhow(word, incoming, false);
+        }
+        let ring = Ring::new(&self.near);
+        let is_written = shape.pending_at(closed).is_none_or(|pending_at| {
+            ring.write(pending_at, closed.pending, || self.is_current(word))
+        });
+        is_written && self.word.try_move(word, pushed)
+            || self.record_untimed_anyhow(word, incoming, true)
     }
 
     /// As [`record_untimed`](Self::record_untimed), for other windows than plain ones.
@@ -87,10 +114,11 @@ impl Engine {
         }
     }
 
+    /// A bad outcome takes a clock.
     #[inline(never)]
     fn record_good_score(&self, word: Word, incoming: Kind) -> bool {
-        let recorded = (!incoming.is_bad()).then(|| self.lower_scores(word));
-        recorded == Some(true) || self.record_untimed_anyhow(word, incoming, recorded.is_some())
+        !incoming.is_bad()
+            && (self.lower_scores(word) || self.record_untimed_anyhow(word, incoming, true))
     }
 
     #[inline(never)]
@@ -135,18 +163,19 @@ impl Engine {
             if !word.records_untimed(stamp) {
                 return false;
             }
-            if self.is_by_score(word) {
-                if incoming.is_bad() {
-                    // It takes a clock.
+            let recording = if !self.is_by_score(word) {
+                if self.is_about_to_match(word, incoming) {
                     return false;
                 }
-                if self.lower_scores(word) {
-                    return true;
-                }
-                backoff.pause();
-                continue;
-            }
-            match self.record_closely(word, incoming) {
+                self.record_closely(word, incoming)
+            } else if incoming.is_bad() {
+                return false;
+            } else if self.lower_scores(word) {
+                Recording::Done
+            } else {
+                Recording::Moved
+            };
+            match recording {
                 Recording::Done => return true,
                 Recording::Moved => backoff.pause(),
                 Recording::Matches(..) => return false,
@@ -285,7 +314,7 @@ impl Engine {
             return Recording::Moved;
         };
         let pushed = word.push(shape, incoming, self.outgoing(word, closed));
-        if thresholds.may_match(pushed.closed(shape), incoming)
+        if self.may_match(word, pushed.closed(shape), incoming)
             && let Some((cause, counts)) = self.matching_rule(word, held, incoming)
         {
             return Recording::Matches(cause, counts);
@@ -294,6 +323,48 @@ impl Engine {
             Recording::Done
         } else {
             Recording::Moved
+        }
+    }
+
+    /// Whether a rule can match in this window at all, now that `incoming` is in it. `pushed` is what comes after `word`.
+    #[inline]
+    fn may_match(&self, word: Word, pushed: Closed, incoming: Kind) -> bool {
+        let thresholds = self.terms(word).thresholds();
+        self.ratio_may_match(word, pushed) || thresholds.run_may_match(pushed, incoming)
+    }
+
+    /// The same of the rules on what the window holds.
+    ///
+    /// Failures, timeouts and slow calls are all bad outcomes, so none of them is more frequent than the bad ones. In a full
+    /// window no rule matches while there are fewer bad outcomes than the *floor*: the least number that reaches the
+    /// lowest ratio. With 20 outcomes and ratios of 0.5 and 0.3 the floor is 6. In a window that fills up, no ratio is reached
+    /// before there are `min_calls`, nor while there is no bad outcome; a number of failures may be there before.
+    #[inline]
+    fn ratio_may_match(&self, word: Word, pushed: Closed) -> bool {
+        let terms = self.terms(word);
+        let is_near = terms.thresholds().ratio_is_near(pushed);
+        if pushed.full {
+            return is_near;
+        }
+        pushed.bad > 0 && pushed.cursor >= terms.min_calls()
+            || is_near && self.on_demand.rare(word.side()).failures > 0
+    }
+
+    /// Whether with `incoming` a rule matches, if all bad outcomes are failures. Then who counts the ring to say so goes on to open, and
+    /// counts it once.
+    fn is_about_to_match(&self, word: Word, incoming: Kind) -> bool {
+        let terms = self.terms(word);
+        let shape = terms.shape();
+        let closed = word.closed(shape);
+        let pushed = word.push(shape, incoming, self.outgoing(word, closed));
+        let pushed = pushed.closed(shape);
+        self.ratio_may_match(word, pushed) && {
+            let bad = Counts {
+                samples: shape.samples(pushed),
+                failures: pushed.bad as u32,
+                ..Counts::default()
+            };
+            self.rules(word).matching(bad).is_some()
         }
     }
 
@@ -407,7 +478,7 @@ impl Engine {
             run > 0 && incoming.is_failure() && self.ends_in_failures(word, closed, run - 1);
         let outgoing = self.outgoing(word, closed);
         let pushed = word.push(shape, incoming, outgoing).closed(shape);
-        if !in_a_row && !thresholds.ratio_may_match(pushed) {
+        if !in_a_row && !self.ratio_may_match(word, pushed) {
             return None;
         }
         let samples = shape.samples(pushed);

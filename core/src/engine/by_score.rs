@@ -10,28 +10,43 @@ use crate::contract::outcome::Counts;
 use crate::contract::score::Score;
 use crate::contract::snapshot::{HeldScore, Scores};
 use crate::contract::state::Cause;
+use crate::engine::field::seldom;
 use crate::engine::window::count::Kind;
 use crate::engine::window::score::Stamps;
 use crate::engine::word::{Standing, Word};
 use crate::engine::{Engine, Recording};
 
-/// One of the two scores, about to be raised.
-struct Raise<'a> {
-    score: Score,
-    value: u16,
-    stamps: &'a Stamps,
+/// The time, and a reading that costs less and may be a little old: see [`Clock::recent`](crate::Clock::recent).
+pub(crate) struct Times<N, R> {
+    pub(crate) now: N,
+    pub(crate) recent: R,
 }
 
-/// What a raise has found.
-enum Raised {
+/// From this greatest age on, in milliseconds, a reading that may be 50 ms old says well enough how old a score is.
+const LONG_AGE: u64 = 5000;
+
+/// What an outcome makes of one of the two scores.
+enum Step {
     To {
         value: u16,
+        is_raised: bool,
         matches: bool,
     },
     /// The score is too old: it is zero.
     TooOld,
     /// The word has moved meanwhile.
     Moved,
+}
+
+impl Step {
+    #[inline]
+    const fn lower(score: Score, value: u16) -> Self {
+        Self::To {
+            value: score.lowered(value),
+            is_raised: false,
+            matches: false,
+        }
+    }
 }
 
 impl Engine {
@@ -54,11 +69,12 @@ impl Engine {
 
     /// Moves the scores by an outcome, unless a rule matches then. Reads the clock if it
     /// raises one whose times matter.
-    pub(crate) fn record_in_scores(
+    #[inline]
+    pub(crate) fn record_in_scores<N: Fn() -> u64, R: Fn() -> u64>(
         &self,
         word: Word,
         incoming: Kind,
-        now: impl Fn() -> u64,
+        times: &Times<N, R>,
     ) -> Recording {
         if !incoming.is_bad() {
             return match self.lower_scores(word) {
@@ -72,69 +88,61 @@ impl Engine {
             return Recording::Moved;
         };
         let before = word.standing();
-        let mut after = before;
         let longest = terms.thresholds().consecutive_failures();
-        after.run = match incoming.is_failure() && longest > 0 {
+        let run = match incoming.is_failure() && longest > 0 {
             true => (before.run + 1).min(u8::MAX.into()),
             false => 0,
         };
-        let mut cause = (longest > 0 && after.run >= longest).then_some(Cause::ConsecutiveFailures);
-        let mut is_raised = false;
-        for (is_bad, score, value, stamps, of_score) in [
-            (
-                incoming.is_failure(),
-                terms.failure_score(),
-                &mut after.failures,
-                &stamps.failures,
-                Cause::FailureScore,
-            ),
-            (
-                incoming.is_slow(),
-                terms.slow_score(),
-                &mut after.slow,
-                &stamps.slow,
-                Cause::SlowScore,
-            ),
-        ] {
-            if !is_bad {
-                *value = score.lowered(*value);
-                continue;
+        let mut after = Standing { run, ..before };
+        let mut cause = (longest > 0 && run >= longest).then_some(Cause::ConsecutiveFailures);
+        let mut any_raised = false;
+
+        let (score, value) = (terms.failure_score(), before.failures);
+        let step = match incoming.is_failure() {
+            true => self.raise(word, score, value, &stamps.failures, times),
+            false => Step::lower(score, value),
+        };
+        match step {
+            Step::To {
+                value,
+                is_raised,
+                matches,
+            } => {
+                after.failures = value;
+                any_raised |= is_raised;
+                cause = cause.or(matches.then_some(Cause::FailureScore));
             }
-            if score.limit == 0 {
-                continue;
+            Step::TooOld => {
+                let failures = 0;
+                return self.forget(word, Standing { failures, ..before });
             }
-            is_raised = true;
-            let raise = Raise {
-                score,
-                value: *value,
-                stamps,
+            Step::Moved => return Recording::Moved,
+        }
+        let (score, value) = (terms.slow_score(), before.slow);
+        if score.limit > 0 {
+            let step = match incoming.is_slow() {
+                true => self.raise(word, score, value, &stamps.slow, times),
+                false => Step::lower(score, value),
             };
-            match self.raise(word, &raise, &now) {
-                Raised::To {
-                    value: raised,
+            match step {
+                Step::To {
+                    value,
+                    is_raised,
                     matches,
                 } => {
-                    *value = raised;
-                    cause = cause.or(matches.then_some(of_score));
+                    after.slow = value;
+                    any_raised |= is_raised;
+                    cause = cause.or(matches.then_some(Cause::SlowScore));
                 }
-                Raised::TooOld => {
-                    let mut reset = before;
-                    match of_score {
-                        Cause::FailureScore => reset.failures = 0,
-                        _ => reset.slow = 0,
-                    }
-                    // Nothing that can be seen: whoever comes later takes it for zero as well.
-                    let _ = self.word.try_move(word, word.with_standing(reset));
-                    return Recording::Moved;
-                }
-                Raised::Moved => return Recording::Moved,
+                Step::TooOld => return self.forget(word, Standing { slow: 0, ..before }),
+                Step::Moved => return Recording::Moved,
             }
         }
         if let Some(cause) = cause {
             return Recording::Matches(cause, Counts::default());
         }
         let mut to = word.with_standing(after);
-        if is_raised {
+        if any_raised {
             to = to.revised();
         }
         let is_done = if to == word {
@@ -149,51 +157,69 @@ impl Engine {
         }
     }
 
-    fn raise(&self, word: Word, raise: &Raise<'_>, now: impl Fn() -> u64) -> Raised {
-        let Raise {
-            score,
-            value,
-            stamps,
-        } = *raise;
+    /// Makes a score zero that is too old.
+    #[cold]
+    fn forget(&self, word: Word, left: Standing) -> Recording {
+        // Nothing that can be seen: whoever comes later takes it for zero as well.
+        let _ = self.word.try_move(word, word.with_standing(left));
+        Recording::Moved
+    }
+
+    /// Raises a score. Its times are written before the word is moved.
+    #[inline]
+    fn raise<N: Fn() -> u64, R: Fn() -> u64>(
+        &self,
+        word: Word,
+        score: Score,
+        value: u16,
+        stamps: &Stamps,
+        times: &Times<N, R>,
+    ) -> Step {
+        let is_raised = score.limit > 0;
+        if !is_raised {
+            return Step::lower(score, value);
+        }
         let terms = self.terms(word);
         let (lasting, max_age) = (terms.lasting(), terms.max_age());
         let raised = score.raised(value);
         let mut matches = raised == score.limit;
+        let step = |matches| Step::To {
+            value: raised,
+            is_raised,
+            matches,
+        };
         if lasting == 0 && max_age.is_none() {
-            return Raised::To {
-                value: raised,
-                matches,
-            };
+            return step(matches);
         }
         let generation = word.generation();
         let is_current = || self.is_current(word);
-        let now = Moment::at(now());
+        // How long a score has lasted is judged by its first raise and by those at the limit.
+        let decides = lasting > 0 && (value == 0 || matches);
+        let now = Moment::at(match max_age {
+            Some(LONG_AGE..) if !decides => (times.recent)(),
+            _ => (times.now)(),
+        });
         if let Some(max_age) = max_age {
             let last = stamps.raised.get(generation).filter(|_| value > 0);
             if last.is_some_and(|last| now.millis_since(last) >= max_age) {
-                return Raised::TooOld;
+                return Step::TooOld;
             }
             if !stamps.raised.put(generation, now, is_current) {
-                return Raised::Moved;
+                return Step::Moved;
             }
         }
         if lasting > 0 {
-            let since = stamps.above_zero.get(generation);
-            if (value == 0 || since.is_none())
-                && !stamps.above_zero.put(generation, now, is_current)
-            {
-                return Raised::Moved;
+            let mut since = stamps.above_zero.get(generation).filter(|_| value > 0);
+            if since.is_none() {
+                seldom();
+                if !stamps.above_zero.put(generation, now, is_current) {
+                    return Step::Moved;
+                }
+                since = stamps.above_zero.get(generation);
             }
-            let since = stamps.above_zero.get(generation);
-            let Some(since) = since else {
-                return Raised::Moved;
-            };
-            matches &= now.millis_since(since) >= lasting;
+            matches &= since.is_some_and(|since| now.millis_since(since) >= lasting);
         }
-        Raised::To {
-            value: raised,
-            matches,
-        }
+        step(matches)
     }
 
     /// The scores of a word that has some, as a snapshot has them.

@@ -299,31 +299,10 @@ impl Thresholds {
         self.0 & OVERDUE.mask() != 0
     }
 
-    /// Whether a rule can match in this window at all, now that `incoming` is in it.
-    #[inline]
-    pub(crate) const fn may_match(self, pushed: Closed, incoming: Kind) -> bool {
-        self.ratio_may_match(pushed) || self.run_may_match(pushed, incoming)
-    }
-
     /// Whether a full window has as many bad outcomes as it takes to reach a ratio.
     #[inline]
     pub(crate) const fn ratio_is_near(self, pushed: Closed) -> bool {
         pushed.bad >= FLOOR.get(self.0)
-    }
-
-    /// Whether a ratio can be reached in this window at all.
-    ///
-    /// Failures, timeouts and slow calls are all bad outcomes, so none of them is more frequent than the bad ones. In a full
-    /// window no ratio is reached while there are fewer bad outcomes than the *floor*: the least number that reaches the
-    /// lowest ratio. With 20 outcomes and ratios of 0.5 and 0.3 the floor is 6. In a window that fills up, no ratio is reached
-    /// while there is no bad outcome.
-    #[inline]
-    pub(crate) const fn ratio_may_match(self, pushed: Closed) -> bool {
-        if pushed.full {
-            self.ratio_is_near(pushed)
-        } else {
-            pushed.bad > 0
-        }
     }
 
     #[inline]
@@ -356,6 +335,12 @@ impl Terms<'_> {
         self.thresholds().shape()
     }
 
+    /// From how many outcomes on a ratio is judged.
+    #[inline]
+    pub(crate) fn min_calls(self) -> u32 {
+        MIN_CALLS.get(self.read(POLICIES)) as u32
+    }
+
     /// From how many outcomes of each kind on a rule matches in a full window; none if the number of bad ones says enough.
     #[inline]
     pub(crate) fn floors(self) -> Floors {
@@ -366,7 +351,7 @@ impl Terms<'_> {
     pub(crate) fn rules(self) -> Rules {
         let thresholds = self.thresholds();
         let mut rules = Rules {
-            min_calls: MIN_CALLS.get(self.read(POLICIES)) as u32,
+            min_calls: self.min_calls(),
             consecutive_failures: thresholds.consecutive_failures(),
             failures: 0,
             failure_ratio: 0.0,
@@ -399,11 +384,13 @@ impl Terms<'_> {
     }
 
     /// Of a window of scores: for how many milliseconds one must last.
+    #[inline]
     pub(crate) fn lasting(self) -> u64 {
         LASTING.get(self.read(TIMES))
     }
 
     /// Of a window of scores: after how many milliseconds one is too old.
+    #[inline]
     pub(crate) fn max_age(self) -> Option<u64> {
         Some(MAX_AGE.get(self.read(TIMES))).filter(|&age| age > 0)
     }

@@ -45,6 +45,7 @@ impl TaggedCell {
     /// Makes `merge` of the value of `generation`, if there is one, the new
     /// value. Gives up, and says false, when the word is not `current` any more.
     #[must_use = "what was not published may not be relied on"]
+    #[inline]
     pub(crate) fn put(
         &self,
         generation: u32,
@@ -71,6 +72,7 @@ fn value_of(cell: u64, generation: u32) -> Option<u64> {
     (TAG.get(cell) == u64::from(generation)).then(|| VALUE.get(cell))
 }
 
+#[inline]
 fn pack(generation: u32, value: u64) -> u64 {
     TAG.put(u64::from(generation)) | VALUE.put(value)
 }

@@ -117,7 +117,8 @@
 //! | *helps*: writes the pending outcome of whoever came before to its place, unless it is there | `engine/window/count.rs`, `Place` | load acquire, a look at the word, CAS acquire and release; pairs with itself |
 //! | reads the outcome that falls out, at the cursor | `engine/window/count.rs`, `kind_at` | relaxed: the CAS of the word validates it |
 //! | computes the next word: cursor and bad count, pending is the failure, not clean | `engine/word.rs`, `push` | |
-//! | fewer bad outcomes than the floor: no rule can match | `engine/settings.rs`, `ratio_is_near` | |
+//! | in a window that fills up: the same, and nothing falls out | `engine/by_count.rs`, `record_filling` | as above |
+//! | fewer bad outcomes than the floor, or than `min_calls` outcomes: no rule can match | `engine/by_count.rs`, `may_match`; `engine/settings.rs`, `ratio_is_near` | |
 //! | moves the word | `engine/word.rs`, `try_move` | acquire and release; relaxed if it fails |
 //! | if it fails: a short pause, then all of it again | `engine/by_count.rs`, `record_untimed_anyhow` | |
 //!
@@ -130,9 +131,9 @@
 //!
 //! | step | file | ordering |
 //! | --- | --- | --- |
-//! | as a failing call, up to the floor: now a rule may match | `engine/by_count.rs`, `record_closely` | as above |
+//! | as a failing call, up to the floor: now a rule may match | `engine/by_count.rs`, `may_match` | as above |
 //! | counts the ring, unless there is a tally, and asks the rules | `engine/by_count.rs`, `matching_rule`; `contract/rules.rs` | ring words relaxed: the CAS of the word validates them |
-//! | `settle_by_state` evaluates the rules again; this time a match opens the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
+//! | a match opens the breaker | `breaker/settle.rs`, `matches`, `open`, `open_by` | |
 //! | how long: growth, jitter, what the upstream asked for | `contract/rules.rs`, `open_wait`; `engine/wait.rs` | |
 //! | writes the begin of the wait to the cell of the next generation | `engine/generations.rs`, `begin_wait` | load acquire, a look at the word, CAS acquire and release |
 //! | writes what came before, for the next generation | `engine/generations.rs`, `hand_on`; `engine/past.rs` | the same |

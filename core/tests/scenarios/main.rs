@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use cutout::{
-    Breaker, CallError, Cause, Clock, Config, Counts, Evidence, Label, ListenerSet, ManualClock,
-    OpenWait, Scores, Settled, SlowRule, Snapshot, Stages, State, Window,
+    Breaker, CallError, Cause, Clock, Config, Counts, Cusum, Evidence, Label, ListenerSet,
+    ManualClock, OpenWait, Outcome, Score, Scores, Settled, SlowRule, Snapshot, Stages, State,
+    Window,
 };
 
 use replay::replay;

@@ -286,3 +286,51 @@ fn most_rejections_go_by_a_recent_reading_and_none_that_matters_does() {
     assert_eq!(breaker.allow().unwrap_err().retry_after(), None);
     assert_eq!(reads(), 0, "there is nothing to ask a clock for");
 }
+
+#[test]
+fn how_long_a_score_has_lasted_is_exact_and_its_age_is_to_50_ms() {
+    let clock = Lagging {
+        clock: ManualClock::new(),
+        reads: Arc::default(),
+    };
+    let millis = Duration::from_millis;
+    clock.clock.advance(millis(10_000));
+    let score = Score {
+        bad: 1,
+        good: 1,
+        limit: 3,
+    };
+    let scores = Cusum::of_failures(score)
+        .lasting(millis(500))
+        .max_age(Some(millis(60_000)));
+    let breaker = Breaker::builder()
+        .config(Config::cusum(scores))
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    let fail = || breaker.allow().unwrap().done(Outcome::Failure);
+    let reads = || clock.reads.swap(0, Ordering::Relaxed);
+    reads();
+
+    fail();
+    assert_eq!(reads(), 1, "the one that leaves zero tells since when");
+    fail();
+    assert_eq!(reads(), 0, "that of the second decides nothing");
+    clock.clock.advance(millis(499));
+    assert_eq!((fail(), reads()), (Settled::Recorded, 1));
+    clock.clock.advance(millis(1));
+    assert_eq!(fail(), Settled::Tripped);
+
+    breaker.close("");
+    fail();
+    fail();
+    // The second was at 10,500 by the clock, and at 10,450 by the recent reading.
+    let score = || breaker.snapshot().scores.failures.value;
+    clock.clock.advance(millis(60_000));
+    fail();
+    assert_eq!(score(), 1, "it has started again");
+    fail();
+    clock.clock.advance(millis(60_000) - LAG - millis(1));
+    fail();
+    assert_eq!(score(), 3, "it is not that old yet");
+}

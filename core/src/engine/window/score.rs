@@ -56,6 +56,7 @@ impl Latest {
         Self(TaggedCell::new(0, 0))
     }
 
+    #[inline]
     pub(crate) fn get(&self, generation: u32) -> Option<Moment> {
         let moment = self.0.get(generation).filter(|&moment| moment > 0);
         moment.map(Moment)
@@ -63,6 +64,7 @@ impl Latest {
 
     /// Puts a moment, unless there is a later one. False if the word is not `current` any more.
     #[must_use = "what was not published may not be relied on"]
+    #[inline]
     pub(crate) fn put(&self, generation: u32, moment: Moment, current: impl Fn() -> bool) -> bool {
         let latest = |newest: Option<u64>| newest.unwrap_or(0).max(moment.0).max(1);
         self.0.put(generation, current, latest)
