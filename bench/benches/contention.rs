@@ -1,5 +1,6 @@
 //! The contention profile: `cargo bench --bench contention`, with `-- --quick` in less
-//! than a minute. Writes `target/contention/index.html` and `summary.json`.
+//! than a minute. Writes `index.html` and `summary.json` into the
+//! machine's folder under `target/contention`.
 
 use std::io;
 

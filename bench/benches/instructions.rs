@@ -8,7 +8,7 @@
 mod calls {
     use std::hint::black_box;
 
-    use cutout_bench::cast::ours;
+    use cutout_bench::cast::{ours, throttled};
     use cutout_bench::stage::Stage;
     use cutout_bench::workload::{Load, Style, Workload};
     use gungraun::prelude::*;
@@ -25,6 +25,10 @@ mod calls {
 
     fn stage(workload: Workload) -> Box<dyn Stage> {
         ours().stage(workload).expect("this crate can do them all")
+    }
+
+    fn throttle(workload: Workload) -> Box<dyn Stage> {
+        throttled(workload).expect("it admits healthy calls")
     }
 
     /// At most so many instructions a call, the loop around it included: what was counted
@@ -52,6 +56,7 @@ mod calls {
     #[bench::failing_20_timeout_rule_window_4096(args = (failing(20).timeout_rule().window(4096)), config = at_most(196))]
     #[bench::healthy_slow_rule(args = (HEALTHY.slow_rule()), config = at_most(521))]
     #[bench::healthy_time_window(args = (HEALTHY.time_window()), config = at_most(360))]
+    #[bench::healthy_throttled(args = (HEALTHY), setup = throttle, config = at_most(360))]
     #[bench::failing_20_time_window(args = (failing(20).time_window()), config = at_most(393))]
     #[bench::healthy_layer(args = (HEALTHY.style(Style::Layer)), config = at_most(88))]
     #[bench::healthy_borrowing_layer(args = (HEALTHY.style(Style::BorrowingLayer)), config = at_most(66))]

@@ -72,7 +72,7 @@ const KNOWN: [Known; 33] = [
         "compare",
         "NAME|FILE",
         Profiles,
-        "Prints what got slower than in a kept summary; `previous` is the run before",
+        "Prints what changed since an earlier summary of this machine; `previous` is the run before, `kept` what the repository has",
     ),
     flag(
         "report",

@@ -10,10 +10,12 @@ mod floor;
 mod layered;
 mod recloser_rs;
 mod textbook;
+mod throttle;
 mod tower_resilience;
 mod upstream;
 
 use crate::entry::Entry;
+use crate::stage::Stage;
 use crate::workload::Workload;
 
 /// This crate.
@@ -24,6 +26,15 @@ pub fn ours() -> Entry {
 /// This crate on atomics that count; in no table.
 pub fn counted() -> Entry {
     counted::ENTRY
+}
+
+/// This crate's throttle, called as a breaker; in no table.
+///
+/// # Errors
+///
+/// As [`stage::set`](crate::stage::set).
+pub fn throttled(workload: Workload) -> Result<Box<dyn Stage>, String> {
+    throttle::set(workload)
 }
 
 /// Other crates, and the textbook.

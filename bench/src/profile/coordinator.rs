@@ -11,12 +11,13 @@ use super::progress::Progress;
 use super::worker::{self, Order};
 use crate::arguments::Arguments;
 use crate::record::{Outcome, Record};
+use crate::report::compare::{self, Comparison};
 use crate::report::machine::Machine;
-use crate::report::{self, Coverage, Folder, compare};
+use crate::report::{self, Coverage, Folder, PREVIOUS, summary};
 use crate::watchdog::NO_NUMBER;
 
 const ABOUT: &str = "The contention profile: every workload against every subject, side by side. Writes \
-                     target/contention/index.html and summary.json";
+                     index.html and summary.json into the machine's folder under target/contention";
 
 /// The bench target: a worker if it is told to be one, else the coordinator.
 /// It is told of some place inside cargo's target folder.
@@ -26,18 +27,15 @@ pub fn main(inside_target: &str) -> io::Result<()> {
         work(order, &arguments);
         return Ok(());
     }
-    let folder = Folder::new(inside_target, !arguments.filters.is_empty());
-    if arguments.has("report") {
-        let machine = Machine::read(&folder)?;
-        report::write(
-            &folder,
-            &report::read(&folder)?,
-            &machine,
-            Coverage::unknown(),
-        )?;
-        return finish(&folder, &arguments);
-    }
     let mode = mode(&arguments);
+    let machine = Machine::of_here(mode.name());
+    let folder = Folder::new(inside_target, &machine, !arguments.filters.is_empty());
+    if arguments.has("report") {
+        let machine = Machine::read(&folder.machine())?;
+        let coverage = Coverage::read(&folder.coverage())?;
+        report::write(&folder, &report::read(&folder)?, &machine, coverage)?;
+        return finish(&folder, &machine, &arguments);
+    }
     let tasks: Vec<Task> = plan::tasks(mode)
         .into_iter()
         .filter(|task| arguments.selects(&task.to_string()))
@@ -51,12 +49,16 @@ pub fn main(inside_target: &str) -> io::Result<()> {
     if tasks.is_empty() {
         return Ok(());
     }
-    measure(mode, &tasks, &folder)?;
+    // What cannot be compared is said now and not after minutes; the run before is set aside only then.
+    for name in arguments.values("compare").filter(|name| *name != PREVIOUS) {
+        compare::earlier(&folder, &machine, name).map_err(io::Error::other)?;
+    }
+    measure(mode, &tasks, &folder, &machine)?;
     if mode == Mode::Test {
         println!("contention profile: all {} tasks run", tasks.len());
         return Ok(());
     }
-    finish(&folder, &arguments)
+    finish(&folder, &machine, &arguments)
 }
 
 fn mode(arguments: &Arguments) -> Mode {
@@ -71,12 +73,12 @@ fn mode(arguments: &Arguments) -> Mode {
 
 /// Measures all tasks. What is measured is on the disk at once: the samples line by
 /// line, the page after each task.
-fn measure(mode: Mode, tasks: &[Task], folder: &Folder) -> io::Result<()> {
-    let machine = Machine::of_here(mode.name());
+fn measure(mode: Mode, tasks: &[Task], folder: &Folder, machine: &Machine) -> io::Result<()> {
     let writes = mode != Mode::Test;
     if writes {
         folder.begin()?;
-        machine.write(folder)?;
+        machine.write(&folder.machine())?;
+        Coverage::new(0, tasks.len()).write(&folder.coverage())?;
     }
     let mut records: Vec<Record> = Vec::new();
     let mut progress = Progress::new(mode, tasks);
@@ -101,7 +103,7 @@ fn measure(mode: Mode, tasks: &[Task], folder: &Folder) -> io::Result<()> {
         }
         if writes {
             let coverage = Coverage::new(number + 1, tasks.len());
-            report::write(folder, &records, &machine, coverage)?;
+            report::write(folder, &records, machine, coverage)?;
         }
     }
     progress.end();
@@ -163,15 +165,22 @@ fn work(order: &str, arguments: &Arguments) {
     worker::run(task, &order);
 }
 
-fn finish(folder: &Folder, arguments: &Arguments) -> io::Result<()> {
-    let rows = report::summary_of(folder)?;
+fn finish(folder: &Folder, machine: &Machine, arguments: &Arguments) -> io::Result<()> {
+    let rows = summary::read(&folder.summary())?;
+    println!("{machine}");
     println!("{}", report::text::table(&rows));
+    if let Some(warning) = Coverage::read(&folder.coverage())?.warning() {
+        println!("{warning}");
+    }
     if let Some(name) = arguments.value("save-baseline") {
         fs::copy(folder.summary(), folder.baseline(name))?;
     }
     for option in ["baseline", "compare"] {
         if let Some(name) = arguments.value(option) {
-            println!("{}", compare::with_baseline(folder, name, &rows));
+            match Comparison::with(folder, machine, name, &rows) {
+                Ok(comparison) => println!("{}", comparison.text()),
+                Err(reason) => println!("{reason}"),
+            }
         }
     }
     println!("contention profile: {}", folder.page().display());

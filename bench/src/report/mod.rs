@@ -1,6 +1,7 @@
 //! What the profile's measurements come to: a page, a summary for machines, a
 //! table for the terminal.
 
+mod by_subject;
 pub(crate) mod chart;
 pub mod compare;
 mod coverage;
@@ -8,8 +9,12 @@ mod digits;
 mod figures;
 mod folder;
 pub(crate) mod ink;
+pub mod keep;
+pub mod kept;
 pub mod machine;
 mod page;
+pub mod readmes;
+pub mod side_by_side;
 pub mod standing;
 pub mod summary;
 mod tables;
@@ -18,9 +23,8 @@ pub mod text;
 use std::{fs, io};
 
 pub use coverage::Coverage;
-pub use folder::Folder;
+pub use folder::{Folder, PREVIOUS};
 use machine::Machine;
-use summary::Row;
 
 use crate::record::Record;
 
@@ -47,6 +51,7 @@ pub fn write(
     machine: &Machine,
     coverage: Coverage,
 ) -> io::Result<()> {
+    coverage.write(&folder.coverage())?;
     let rows = summary::rows(records);
     let voids = summary::voids(records);
     fs::write(
@@ -54,10 +59,4 @@ pub fn write(
         serde_json::to_string_pretty(&rows)? + "\n",
     )?;
     fs::write(folder.page(), page::html(&rows, &voids, machine, coverage))
-}
-
-/// The summary of a run that was written down.
-pub fn summary_of(folder: &Folder) -> io::Result<Vec<Row>> {
-    let text = fs::read_to_string(folder.summary())?;
-    Ok(serde_json::from_str(&text)?)
 }

@@ -98,25 +98,22 @@ fn introduction(machine: &Machine, coverage: Coverage) -> String {
                 .to_string()
         })
         .collect();
-    let kind = if machine.is_virtual { ", virtual" } else { "" };
     let mut text = format!(
-        "<p class=meta>{}, {} cores{kind} · {} · {} · {} · {} run</p>\n<p class=meta>{}</p>\n\
+        "<p class=meta>{machine} · {} · {} · {} · {} run · cutout {}</p>\n<p class=meta>{}</p>\n\
          <p class=meta>again: <code>cargo bench --bench contention</code>, \
          or for half a minute <code>cargo bench --bench contention -- --quick</code></p>\n",
-        machine.processor,
-        machine.cores,
         machine.system,
         machine.compiler,
         machine.date,
         machine.mode,
+        machine
+            .version
+            .as_deref()
+            .unwrap_or("of an unknown version"),
         versions.join(" · "),
     );
-    if coverage.done < coverage.planned {
-        let _ = writeln!(
-            text,
-            "<p class=warning>{} of {} tasks are measured: the run goes on, or was stopped.</p>",
-            coverage.done, coverage.planned
-        );
+    if let Some(warning) = coverage.warning() {
+        let _ = writeln!(text, "<p class=warning>{warning}</p>");
     }
     text
 }

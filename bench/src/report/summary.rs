@@ -1,6 +1,8 @@
 //! One row per cell: medians, quartiles, and what else was measured of it.
 
 use std::collections::HashMap;
+use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,7 @@ pub struct Row {
     /// Three quarters of the rounds were at or below this.
     pub ns_per_call_q3: Option<f64>,
     /// Rounds measured, of all processes.
+    #[serde(default)]
     pub rounds: usize,
     /// Breakers that were called.
     pub breakers: usize,
@@ -53,6 +56,11 @@ impl Row {
         let place = QUANTILES.iter().position(|known| *known == quantile)?;
         self.latency_ns.as_ref()?.get(place).copied()
     }
+}
+
+/// The rows of a summary that was written down.
+pub fn read(path: &Path) -> io::Result<Vec<Row>> {
+    Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
 }
 
 /// A cell that has no numbers, and why.
