@@ -32,15 +32,7 @@ const FIELDS: [&str; 9] = [
 ///
 /// Says why not: the run is not a full one, or was stopped.
 pub fn keep(run: &Folder) -> Result<String, String> {
-    let machine = read(&run.machine(), Machine::read)?;
-    let coverage = read(&run.coverage(), Coverage::read)?;
-    if machine.mode != "full" {
-        return Err(format!("not kept: it is a {} run", machine.mode));
-    }
-    if let Some(warning) = coverage.warning() {
-        return Err(format!("not kept: {warning}"));
-    }
-    let rows = read(&run.summary(), summary::read)?;
+    let (machine, rows) = whole(run)?;
     let kept = kept::folder(&machine);
     let changes = match (
         Machine::read(&kept.machine()),
@@ -56,6 +48,20 @@ pub fn keep(run: &Folder) -> Result<String, String> {
     put(&kept, &machine, &rows).map_err(|error| error.to_string())?;
     readmes::write().map_err(|error| error.to_string())?;
     Ok(changes)
+}
+
+/// What is to be kept of a run.
+fn whole(run: &Folder) -> Result<(Machine, Vec<Row>), String> {
+    let machine = read(&run.machine(), Machine::read)?;
+    let coverage = read(&run.coverage(), Coverage::read)?;
+    if machine.mode != "full" {
+        return Err(format!("not kept: it is a {} run", machine.mode));
+    }
+    if let Some(warning) = coverage.warning() {
+        return Err(format!("not kept: {warning}"));
+    }
+    let rows = read(&run.summary(), summary::read)?;
+    Ok((machine, rows))
 }
 
 fn read<T>(path: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> Result<T, String> {
@@ -115,11 +121,11 @@ mod tests {
     #[test]
     fn a_run_that_was_stopped_or_is_short_is_not_kept() {
         let stopped = run_of("stopped", "full", Coverage::new(3, 7));
-        let refusal = keep(&stopped).expect_err("it was stopped");
+        let refusal = whole(&stopped).expect_err("it was stopped");
         assert!(refusal.contains("3 of 7 tasks"), "{refusal}");
         remove(&stopped);
         let quick = run_of("quick", "quick", Coverage::new(7, 7));
-        let refusal = keep(&quick).expect_err("it is quick");
+        let refusal = whole(&quick).expect_err("it is quick");
         assert!(refusal.contains("a quick run"), "{refusal}");
         remove(&quick);
     }
