@@ -116,6 +116,19 @@ fn it_follows_what_an_operator_closes_if_that_rejected() {
 }
 
 #[test]
+fn one_that_a_config_ends_does_not_come_back_with_the_next() {
+    let rig = recovered();
+    rig.clock.advance(SECOND);
+    let with = rig.breaker.config();
+    let without = with.with(|config| config.ramp = None);
+    rig.breaker.reconfigure(without).unwrap();
+    assert_eq!(rig.second(100), 100);
+    rig.breaker.reconfigure(with).unwrap();
+    assert_eq!(rig.breaker.snapshot().ramp_left, None);
+    assert_eq!(rig.second(100), 100);
+}
+
+#[test]
 fn a_clock_that_jumps_makes_no_burst_and_keeps_nobody_out() {
     let rig = recovered();
     rig.clock.advance(5 * SECOND);

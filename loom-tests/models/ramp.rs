@@ -76,4 +76,19 @@ models! {
         .thread([Op::Allow(3)])
         .thread([Op::Reconfigure(probes(1, 1).with(|config| config.ramp = Some(RAMP * 10)))])
         .after([Op::Snapshot, Op::Allow(5)]);
+
+    /// An outcome moves the word while the ramp ends, and an operator its generation.
+    a_ramp_that_a_config_ends_does_not_come_back: Reach::both(2) => Scenario::new(ramping(window(2)))
+        .before([Op::ForceOpen(None), Op::Close, Op::Advance(RAMP - RAMP / 1000), Op::Allow(0), Op::Allow(1)])
+        .sees("recorded")
+        .thread([Op::Reconfigure(window(2))])
+        .thread([failure(1)])
+        .after([Op::Reconfigure(ramping(window(2))), Op::Snapshot, Op::Allow(2)]);
+
+    a_ramp_that_a_config_ends_is_not_handed_on: Reach::both(2) => Scenario::new(ramping(window(2)))
+        .before([Op::ForceOpen(None), Op::Close])
+        .sees("permit")
+        .thread([Op::Reconfigure(window(2))])
+        .thread([Op::Close])
+        .after([Op::Reconfigure(ramping(window(2))), Op::Snapshot, Op::Allow(2)]);
 }

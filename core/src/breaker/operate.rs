@@ -273,6 +273,7 @@ impl<C: Clock> Breaker<C> {
                 continue;
             }
             if engine.begin_ramping(from, to, || now.get()) {
+                engine.end_ramp_without(to);
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());
                 }

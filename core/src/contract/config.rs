@@ -297,7 +297,8 @@ pub struct Config {
     ///
     /// It follows each closing of a breaker that was open, half-open or forced open, by probes or by an operator. Calls that are
     /// admitted count as always, and may open it again. Another close, a new shape of the window and a restart
-    /// let it go on; [`reconfigure`](crate::Breaker::reconfigure) may change how long it is, and ends it with `None`.
+    /// let it go on; [`reconfigure`](crate::Breaker::reconfigure) may change how long it is, and ends it for good with `None`:
+    /// a later one with a ramp does not bring it back.
     ///
     /// Until it is over each call reads the clock and adds to a count that all threads share. Then a call costs what it costs
     /// without; where calls are timed anyway, for a rule on slow ones say, each looks whether there is a ramp.

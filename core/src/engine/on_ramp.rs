@@ -60,6 +60,21 @@ impl Engine {
             && self.word.try_move(word, word.timed_if(timed))
     }
 
+    /// Ends a ramp under way once the word goes by a config without one, so that a later config with a ramp does not bring it back. For
+    /// who has moved the word to that config, as long as no other config can follow.
+    pub(crate) fn end_ramp_without(&self, word: Word) {
+        let generation = word.generation();
+        if let (State::Closed, false, Some(ramps)) = (
+            word.state(),
+            self.terms(word).ramps(),
+            self.on_demand.ramps(),
+        ) && ramps.begun(generation).is_some()
+        {
+            // False if the generation is over, and with it the ramp: none is handed on by this config.
+            let _ = ramps.end(generation, || self.word.load().generation() == generation);
+        }
+    }
+
     /// As [`begin`](Self::begin). A closed generation begins with a ramp, if the config has one and the state before rejected calls.
     /// One that is under way goes on.
     #[must_use = "only the winner of a move may act on it"]

@@ -92,6 +92,9 @@ impl Model {
         let at = self.since_start(now);
         let counts = self.counts(at);
         let old = mem::replace(&mut self.config, config);
+        if config.ramp.is_none() {
+            self.ramp_begun = None;
+        }
         if self.pulse.is_none() {
             self.pulse = Pulse::of(&config);
         }
