@@ -122,6 +122,7 @@ enum Step {
     Drop(prop::sample::Index),
     Panic(prop::sample::Index),
     Forget(prop::sample::Index),
+    Withdraw(prop::sample::Index),
     /// So many calls that end at once.
     Calls(u32, Report),
     /// Move the clock: forward, to the next deadline and so many nanoseconds
@@ -235,6 +236,11 @@ fn run(program: Program) -> BTreeSet<String> {
             Step::Forget(index) => {
                 if let Some(permit) = pick(index) {
                     both.forget(permit);
+                }
+            }
+            Step::Withdraw(index) => {
+                if let Some(permit) = pick(index) {
+                    both.withdraw(permit);
                 }
             }
             Step::Calls(times, report) => {
@@ -407,6 +413,7 @@ fn step() -> BoxedStrategy<Step> {
         2 => index().prop_map(Step::Drop),
         1 => index().prop_map(Step::Panic),
         2 => index().prop_map(Step::Forget),
+        3 => index().prop_map(Step::Withdraw),
         16 => (1u32..8, report()).prop_map(|(times, report)| Step::Calls(times, report)),
         1 => (1u32..300, report()).prop_map(|(times, report)| Step::Calls(times, report)),
         4 => duration().prop_map(Step::Advance),

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use cutout_checker::AtomicU64;
 
-use crate::cutout::{Breaker, Clock, Config, Event, OwnedPermit, Rejected, Report, Settled};
+use crate::cutout::{
+    AnyPermit, Breaker, Clock, Config, Event, OwnedPermit, Rejected, Report, Settled,
+};
 use crate::op::{Op, PEER, System};
 use crate::show;
 
@@ -65,6 +67,10 @@ impl System for Concurrent {
         drop(permit);
     }
 
+    fn withdraw(&mut self, permit: Self::Permit) {
+        permit.withdraw();
+    }
+
     fn operate(&mut self, op: &Op) -> String {
         let breaker = &self.breaker;
         match *op {
@@ -86,7 +92,9 @@ impl System for Concurrent {
             Op::Config => return format!("{:?}", breaker.config()),
             Op::Evidence => return show::evidence(&breaker.evidence()),
             Op::Stale => return breaker.stale().to_string(),
-            Op::Allow(_) | Op::Done(..) | Op::Drop(_) => unreachable!("about a permit"),
+            Op::Allow(_) | Op::Done(..) | Op::Drop(_) | Op::Withdraw(_) => {
+                unreachable!("about a permit")
+            }
         }
         "-".to_owned()
     }

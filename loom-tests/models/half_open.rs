@@ -1,6 +1,6 @@
 //! Half-open: the quota holds, slots are freed once, one probe decides.
 
-use crate::configs::{WAIT, opened, probes, probing, waited};
+use crate::configs::{LEASE, WAIT, opened, probes, probing, waited};
 use crate::op::{Op, failure, ignored, success, timeout};
 use crate::reach::Reach;
 use crate::scenario::Scenario;
@@ -49,6 +49,22 @@ models! {
         .thread([ignored(1)])
         .thread([success(2)])
         .after([Op::Allow(3), Op::Allow(4), Op::Allow(5)]);
+
+    a_slot_that_is_taken_back_is_given_once: Reach::FULL.shuttle(4) => Scenario::new(probes(1, 1))
+        .before(probing([1]))
+        .sees("-, probe g2 || rejected")
+        .sees("-, rejected g2 half-open FailureRatio Some(120s) || probe g2")
+        .thread([Op::Withdraw(1), Op::Allow(2)])
+        .thread([Op::Allow(3)])
+        .after([Op::Allow(4), Op::Snapshot]);
+
+    a_slot_of_a_generation_that_is_over_is_not_taken_back: Reach::both(4) => Scenario::new(probes(1, 1))
+        .before(probing([1]))
+        .before([Op::Advance(LEASE)])
+        .sees("- || probe g3")
+        .thread([Op::Withdraw(1)])
+        .thread([Op::Allow(2)])
+        .after([Op::Allow(3), Op::Snapshot]);
 
     the_probes_close_after_exactly_so_many_successes: Reach::both(2) => Scenario::new(probes(3, 3))
         .before(probing([1, 2, 3]))

@@ -22,6 +22,7 @@ pub(crate) enum Op {
     Allow(usize),
     Done(usize, Report),
     Drop(usize),
+    Withdraw(usize),
     ForceOpen(Option<Duration>),
     Close,
     Disable,
@@ -44,7 +45,7 @@ impl Op {
     /// The permit that must be there for this operation.
     pub(crate) const fn uses(&self) -> Option<usize> {
         match self {
-            Self::Done(permit, _) | Self::Drop(permit) => Some(*permit),
+            Self::Done(permit, _) | Self::Drop(permit) | Self::Withdraw(permit) => Some(*permit),
             _ => None,
         }
     }
@@ -93,6 +94,7 @@ pub(crate) trait System {
     fn describe(permit: &Self::Permit) -> String;
     fn done(&mut self, permit: Self::Permit, report: Report) -> Settled;
     fn abandon(&mut self, permit: Self::Permit);
+    fn withdraw(&mut self, permit: Self::Permit);
     /// Every operation that is not about a permit.
     fn operate(&mut self, op: &Op) -> String;
     /// The transitions so far.
@@ -117,6 +119,10 @@ pub(crate) trait System {
             (Op::Drop(_), Some(Some(permit))) => {
                 self.abandon(permit);
                 "dropped".to_owned()
+            }
+            (Op::Withdraw(_), Some(Some(permit))) => {
+                self.withdraw(permit);
+                "-".to_owned()
             }
             _ => self.operate(op),
         }

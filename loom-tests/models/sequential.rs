@@ -41,6 +41,10 @@ impl System for Sequential {
         self.model.drop_permit(permit, false, self.now);
     }
 
+    fn withdraw(&mut self, permit: ModelPermit) {
+        self.model.withdraw(permit, self.now);
+    }
+
     fn operate(&mut self, op: &Op) -> String {
         let (model, now) = (&mut self.model, self.now);
         match *op {
@@ -60,7 +64,9 @@ impl System for Sequential {
             Op::Config => return format!("{:?}", model.config()),
             Op::Evidence => return show::evidence(&model.evidence(now)),
             Op::Stale => return model.stale().to_string(),
-            Op::Allow(_) | Op::Done(..) | Op::Drop(_) => unreachable!("about a permit"),
+            Op::Allow(_) | Op::Done(..) | Op::Drop(_) | Op::Withdraw(_) => {
+                unreachable!("about a permit")
+            }
         }
         "-".to_owned()
     }

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering::AcqRel;
 use cutout_checker::AtomicU64;
 
 use crate::concurrent::OpClock;
-use crate::cutout::model::ThrottleModel;
+use crate::cutout::model::{ThrottleAdmission, ThrottleModel};
 use crate::cutout::{
-    OwnedThrottlePermit, Rejected, Report, Settled, Throttle, ThrottleBuilder, ThrottleConfig,
+    AnyPermit, OwnedThrottlePermit, Rejected, Report, Settled, Throttle, ThrottleBuilder,
+    ThrottleConfig,
 };
 use crate::op::{Op, System, failure, success};
 use crate::reach::Reach;
@@ -53,6 +54,10 @@ impl System for Concurrent {
         drop(permit);
     }
 
+    fn withdraw(&mut self, permit: Self::Permit) {
+        permit.withdraw();
+    }
+
     fn operate(&mut self, op: &Op) -> String {
         match op {
             Op::Advance(by) => {
@@ -86,21 +91,25 @@ impl Sequential {
 }
 
 impl System for Sequential {
-    type Permit = ();
+    type Permit = ThrottleAdmission;
 
-    fn allow(&mut self) -> Result<(), Rejected> {
+    fn allow(&mut self) -> Result<ThrottleAdmission, Rejected> {
         self.model.allow(self.now)
     }
 
-    fn describe((): &()) -> String {
+    fn describe(_: &ThrottleAdmission) -> String {
         "permit".to_owned()
     }
 
-    fn done(&mut self, (): (), report: Report) -> Settled {
+    fn done(&mut self, _: ThrottleAdmission, report: Report) -> Settled {
         self.model.done(report.outcome, self.now)
     }
 
-    fn abandon(&mut self, (): ()) {}
+    fn abandon(&mut self, _: ThrottleAdmission) {}
+
+    fn withdraw(&mut self, admission: ThrottleAdmission) {
+        self.model.withdraw(admission);
+    }
 
     fn operate(&mut self, op: &Op) -> String {
         match op {
@@ -178,6 +187,17 @@ models! {
         .sees("rejected g0 closed Throttled Some(5s) || permit")
         .thread([Op::Allow(50)])
         .thread([Op::Allow(51)])
+        .after(many());
+
+    /// A probe that is taken back is there for one call, and none that has been taken since is lost.
+    a_probe_that_is_taken_back_is_taken_once: Reach::both(3) => Scenario::throttle(config())
+        .before([Op::Allow(1), Op::Allow(2), failure(1), failure(2)])
+        // Two that are drawn to be admitted; the next has the probe.
+        .before([Op::Allow(3), Op::Allow(4), Op::Allow(5)])
+        .sees("- || permit")
+        .sees("- || rejected")
+        .thread([Op::Withdraw(5)])
+        .thread([Op::Allow(50)])
         .after(many());
 
     /// Two that are refused are two requests.

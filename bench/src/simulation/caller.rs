@@ -146,6 +146,8 @@ impl AnyPermit for NoPermit {
 
     fn abandon(self) {}
 
+    fn withdraw(self) {}
+
     fn now(&self) -> Duration {
         Duration::ZERO
     }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::breaker::rejected::Rejected;
-use crate::contract::outcome::{Outcome, Report, Settled};
+use crate::contract::outcome::{Report, Settled};
 
 /// What calls ask for admission: a [`Breaker`](crate::Breaker) or a [`Throttle`](crate::Throttle), shared in an `Arc` or
 /// borrowed, say from a `static`; or two of them, as a pair.
@@ -17,6 +17,9 @@ use crate::contract::outcome::{Outcome, Report, Settled};
 /// upstream that is down, the throttle for one that is overloaded. The first is looked at, then the second is asked, and
 /// the first again for its permit. So while the breaker is open the throttle counts nothing, and no probe's slot
 /// is taken for a call that the throttle refuses.
+///
+/// If the first refuses after the second has admitted, since it refuses a share or others have come between, the second's
+/// permit is [withdrawn](AnyPermit::withdraw). So in either order a call that is not made is no outcome and takes no probe.
 ///
 /// # Examples
 ///
@@ -62,6 +65,13 @@ pub trait AnyPermit {
     /// [`Permit::abandon`](crate::Permit::abandon).
     fn abandon(self);
 
+    /// Gives the permit back for a call that is not made, as if nobody had asked for it: no outcome, and a probe that was taken is
+    /// there for the next call. A breaker that has become half-open for it stays so.
+    ///
+    /// For who asks several and is refused by a later one. A call that was made, if only in part, is
+    /// [abandoned](Self::abandon) or settled.
+    fn withdraw(self);
+
     /// The time by the clock of what granted it, from an origin of its own: for limits on how long a call may take.
     fn now(&self) -> Duration;
 }
@@ -78,8 +88,7 @@ impl<A: Gate, B: Gate> Gate for (A, B) {
         match first.admit() {
             Ok(first) => Ok((first, permit)),
             Err(rejected) => {
-                // The call is not made, so the second has nothing to learn of it.
-                permit.done(Outcome::Ignored.into());
+                permit.withdraw();
                 Err(rejected)
             }
         }
@@ -109,6 +118,11 @@ impl<P: AnyPermit, Q: AnyPermit> AnyPermit for (P, Q) {
     fn abandon(self) {
         self.1.abandon();
         self.0.abandon();
+    }
+
+    fn withdraw(self) {
+        self.1.withdraw();
+        self.0.withdraw();
     }
 
     fn now(&self) -> Duration {

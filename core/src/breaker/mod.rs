@@ -29,6 +29,7 @@ pub(crate) mod settle;
 pub(crate) mod token;
 pub(crate) mod told;
 pub(crate) mod watch;
+mod withdraw;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -35,6 +35,12 @@ impl<P: AnyPermit> AnyPermit for Option<P> {
         self.map_or(Settled::Ignored, |permit| permit.done(report))
     }
 
+    fn withdraw(self) {
+        if let Some(permit) = self {
+            permit.withdraw();
+        }
+    }
+
     fn abandon(self) {
         if let Some(permit) = self {
             permit.abandon();

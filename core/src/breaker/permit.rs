@@ -28,6 +28,8 @@ pub(crate) trait Holder {
 
     fn drop_permit(&self, token: Self::Token);
 
+    fn withdraw(&self, token: Self::Token);
+
     fn now(&self) -> u64;
 }
 
@@ -45,6 +47,10 @@ impl<C: Clock> Holder for &Breaker<C> {
 
     fn drop_permit(&self, token: Token) {
         Breaker::drop_permit(self, token);
+    }
+
+    fn withdraw(&self, token: Token) {
+        Breaker::withdraw(self, token);
     }
 
     fn now(&self) -> u64 {
@@ -66,6 +72,10 @@ impl<C: Clock> Holder for Arc<Breaker<C>> {
 
     fn drop_permit(&self, token: Token) {
         Breaker::drop_permit(self, token);
+    }
+
+    fn withdraw(&self, token: Token) {
+        Breaker::withdraw(self, token);
     }
 
     fn now(&self) -> u64 {
@@ -125,6 +135,11 @@ impl<H: Holder> Unsettled<H> {
         if let Some(holder) = self.holder.take() {
             holder.abandon(self.token, Dropped::Abandoned);
         }
+    }
+
+    pub(crate) fn withdraw(self) {
+        let (holder, token) = self.take();
+        holder.withdraw(token);
     }
 }
 
@@ -251,6 +266,10 @@ macro_rules! permit {
 
             fn abandon(self) {
                 self.0.abandon();
+            }
+
+            fn withdraw(self) {
+                self.0.withdraw();
             }
 
             fn now(&self) -> Duration {

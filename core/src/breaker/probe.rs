@@ -88,11 +88,11 @@ impl<C: Clock> Breaker<C> {
     }
 
     /// Moves a half-open word to a payload that has one probe less out, and tells those who wait for a slot. `None` if the word has moved meanwhile.
-    fn free_slot(&self, from: Word, freed: HalfOpen, settled: Settled) -> Option<Settled> {
+    pub(super) fn free_slot<T>(&self, from: Word, freed: HalfOpen, answer: T) -> Option<T> {
         let to = from.with_half_open(freed);
         self.engine.word.try_move(from, to).then(|| {
             self.tell_slot_free();
-            settled
+            answer
         })
     }
 }

@@ -154,6 +154,22 @@ impl Model {
         }
     }
 
+    /// Takes back a permit whose call is not made, as if nobody had asked for it. There is nothing to take back once its generation
+    /// is over: a probe that has lost its lease has lost its slot too.
+    pub fn withdraw(&mut self, permit: ModelPermit, now: u64) {
+        if permit.generation != self.generation {
+            return;
+        }
+        self.count_overdue(self.since_start(now));
+        if permit.generation != self.generation {
+            return;
+        }
+        self.in_flight.forget(&permit);
+        if let Mode::HalfOpen(_, probes) = &mut self.mode {
+            probes.out -= 1;
+        }
+    }
+
     /// Whether a permit is a probe of an earlier generation of this half-open period.
     fn is_late_probe(&self, permit: &ModelPermit) -> bool {
         let Mode::HalfOpen(_, probes) = self.mode else {

@@ -40,7 +40,7 @@ mod read;
 mod throttle;
 mod window;
 
-pub use throttle::ThrottleModel;
+pub use throttle::{ThrottleAdmission, ThrottleModel};
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

@@ -23,6 +23,13 @@ fn epoch_width(limit: u64) -> u64 {
 
 const OVERDUE: u64 = 9;
 
+impl InFlight {
+    /// Follows a call no more.
+    pub(super) fn forget(&mut self, permit: &ModelPermit) {
+        self.started.remove(&permit.number);
+    }
+}
+
 impl Model {
     /// Counts the calls in flight that are overdue, if there is a window and it is to hold them.
     pub(super) fn count_overdue(&mut self, at: Duration) {

@@ -34,6 +34,13 @@ pub struct ThrottleModel {
     next_probe: u64,
 }
 
+/// That a call was admitted, as [`ThrottleModel::allow`] gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThrottleAdmission {
+    /// Of one that would have been refused: when the next such is admitted.
+    next_probe: Option<u64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tick {
     number: u64,
@@ -74,27 +81,30 @@ impl ThrottleModel {
     /// # Errors
     ///
     /// [`Rejected`], with the time until the window moves on.
-    pub fn allow(&mut self, now: u64) -> Result<(), Rejected> {
+    pub fn allow(&mut self, now: u64) -> Result<ThrottleAdmission, Rejected> {
+        const DRAWN: ThrottleAdmission = ThrottleAdmission { next_probe: None };
         if !self.looks {
-            return Ok(());
+            return Ok(DRAWN);
         }
         let at = self.at(now);
         self.newest = self.tick(at);
         let share = self.share_in(self.newest);
         if share.refused <= 0.0 {
             self.looks = false;
-            return Ok(());
+            return Ok(DRAWN);
         }
         let draw = nth(self.seed, self.drawn);
         self.drawn += 1;
         // 53 bits are what an `f64` can tell apart.
         if (draw >> 11) as f64 >= share.refused * (1_u64 << 53) as f64 {
-            return Ok(());
+            return Ok(DRAWN);
         }
         let interval = (1e9 / self.config.probes_per_second) as u64;
         if at >= self.next_probe || self.next_probe - at > interval {
             self.next_probe = at + interval;
-            return Ok(());
+            return Ok(ThrottleAdmission {
+                next_probe: Some(self.next_probe),
+            });
         }
         self.count(at, |tick| tick.refused += 1);
         let end = (self.newest + 1) * self.width();
@@ -117,6 +127,13 @@ impl ThrottleModel {
             }
         }
         Settled::Recorded
+    }
+
+    /// Takes back the admission to a call that is not made: if it was a probe, the next call that would be refused has it.
+    pub fn withdraw(&mut self, admission: ThrottleAdmission) {
+        if admission.next_probe == Some(self.next_probe) {
+            self.next_probe = 0;
+        }
     }
 
     /// What the window holds, and the share that is refused.

@@ -28,6 +28,15 @@ pub(super) const GENERATION: u32 = 0;
 /// What a refused call is counted as: no call of a throttle is slow otherwise.
 const REFUSED: Kind = Kind::SLOW_SUCCESS;
 
+/// How a call came to be admitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission {
+    /// It was not among those that are refused.
+    Drawn,
+    /// It is the one of those that is admitted all the same; the next one is at this time.
+    Probe { next: u64 },
+}
+
 /// The share that follows from what the window holds.
 pub(super) fn share_of(counts: Counts, k: f64) -> Share {
     let accepts = counts
@@ -53,7 +62,8 @@ impl<C: Clock> Throttle<C> {
     /// by a bucket: before that the share of the refused does not fall unless further calls are accepted.
     #[inline]
     pub fn allow(&self) -> Result<ThrottlePermit<'_, C>, Rejected> {
-        self.ask().map(|()| ThrottlePermit::new(self, ()))
+        self.ask()
+            .map(|admission| ThrottlePermit::new(self, admission))
     }
 
     /// As [`allow`](Self::allow), with a permit that owns its share of the throttle, for futures, streams and threads.
@@ -64,25 +74,28 @@ impl<C: Clock> Throttle<C> {
     #[inline]
     pub fn allow_owned(self: &Arc<Self>) -> Result<OwnedThrottlePermit<C>, Rejected> {
         self.ask()
-            .map(|()| OwnedThrottlePermit::new(Arc::clone(self), ()))
+            .map(|admission| OwnedThrottlePermit::new(Arc::clone(self), admission))
     }
 
     #[inline]
-    fn ask(&self) -> Result<(), Rejected> {
+    fn ask(&self) -> Result<Admission, Rejected> {
         if !self.timeline.is_loud(SIDE) {
-            return Ok(());
+            return Ok(Admission::Drawn);
         }
         self.ask_window()
     }
 
     #[cold]
     #[inline(never)]
-    fn ask_window(&self) -> Result<(), Rejected> {
+    fn ask_window(&self) -> Result<Admission, Rejected> {
         let now = self.now();
         self.timeline.start(SIDE, now);
         let share = self.look();
-        if share.refused <= 0.0 || !share.refuses(self.chance.draw()) || self.takes_probe(now) {
-            return Ok(());
+        if share.refused <= 0.0 || !share.refuses(self.chance.draw()) {
+            return Ok(Admission::Drawn);
+        }
+        if let Some(next) = self.take_probe(now) {
+            return Ok(Admission::Probe { next });
         }
         self.count(REFUSED, now);
         let rejected = Rejected {
@@ -96,19 +109,32 @@ impl<C: Clock> Throttle<C> {
         Err(rejected)
     }
 
-    /// Whether a call that would be refused is the one that is admitted each so often.
+    /// Admits a call that would be refused if it is the one that is admitted each so often, and says when the next one is.
     ///
     /// A clock that stepped back does not make the wait longer than it is.
-    fn takes_probe(&self, now: u64) -> bool {
+    fn take_probe(&self, now: u64) -> Option<u64> {
         let interval = self.config.probe_interval();
         // Relaxed: nothing else depends on it; the exchange makes one the winner.
         let next = self.next_probe.load(Relaxed);
         let is_due = now >= next || next - now > interval;
-        is_due
+        let later = now.saturating_add(interval);
+        let is_taken = is_due
             && self
                 .next_probe
-                .compare_exchange(next, now.saturating_add(interval), Relaxed, Relaxed)
-                .is_ok()
+                .compare_exchange(next, later, Relaxed, Relaxed)
+                .is_ok();
+        is_taken.then_some(later)
+    }
+
+    /// Takes back an admission to a call that is not made: the next call that would be refused has its probe, unless a later one has
+    /// been taken since.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn withdraw(&self, admission: Admission) {
+        if let Admission::Probe { next } = admission {
+            // Relaxed: as in `take_probe`.
+            let _ = self.next_probe.compare_exchange(next, 0, Relaxed, Relaxed);
+        }
     }
 
     /// The share that is refused, after which the mark says whether there is one.

@@ -9,6 +9,7 @@ use crate::breaker::token::Dropped;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 use crate::throttle::Throttle;
+use crate::throttle::allow::Admission;
 
 /// The right to make one call, as [`Throttle::allow`] gives it.
 ///
@@ -21,26 +22,30 @@ pub struct ThrottlePermit<'a, C: Clock = SystemClock>(Unsettled<&'a Throttle<C>>
 #[must_use = "a permit that is dropped at once settles as abandoned"]
 pub struct OwnedThrottlePermit<C: Clock = SystemClock>(Unsettled<Arc<Throttle<C>>>);
 
-permit!(ThrottlePermit<'a, C>, &'a Throttle<C>, ());
-permit!(OwnedThrottlePermit<C>, Arc<Throttle<C>>, ());
+permit!(ThrottlePermit<'a, C>, &'a Throttle<C>, Admission);
+permit!(OwnedThrottlePermit<C>, Arc<Throttle<C>>, Admission);
 
 /// For both ways to hold one.
 macro_rules! holder {
     ($holder:ty $(, $lifetime:lifetime)?) => {
         impl<$($lifetime,)? C: Clock> Holder for $holder {
-            type Token = ();
+            type Token = Admission;
 
             #[inline]
-            fn settle(&self, (): (), report: &Report) -> Settled {
+            fn settle(&self, _: Admission, report: &Report) -> Settled {
                 Throttle::settle(self, report)
             }
 
-            fn abandon(&self, (): (), dropped: Dropped) {
+            fn abandon(&self, _: Admission, dropped: Dropped) {
                 Throttle::abandon(self, dropped);
             }
 
-            fn drop_permit(&self, (): ()) {
+            fn drop_permit(&self, _: Admission) {
                 Throttle::abandon(self, Dropped::here());
+            }
+
+            fn withdraw(&self, admission: Admission) {
+                Throttle::withdraw(self, admission);
             }
 
             fn now(&self) -> u64 {

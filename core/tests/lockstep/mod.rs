@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cutout::model::{Model, ModelPermit};
 use cutout::{
-    Breaker, Clock, Config, ConfigError, Counts, Event, Label, ManualClock, Outcome, Overdue,
-    OwnedPermit, Rejected, Report, Settled, Snapshot, Window,
+    AnyPermit, Breaker, Clock, Config, ConfigError, Counts, Event, Label, ManualClock, Outcome,
+    Overdue, OwnedPermit, Rejected, Report, Settled, Snapshot, Window,
 };
 
 /// The reason given with every operator action.
@@ -203,6 +203,13 @@ impl Lockstep {
         assert!(catch_unwind(call).is_err());
         self.compare();
         settled
+    }
+
+    /// Takes a permit back for a call that is not made.
+    pub(crate) fn withdraw(&mut self, held: Held) {
+        self.model.withdraw(held.model, self.now());
+        held.breaker.withdraw();
+        self.compare();
     }
 
     /// Never settles a permit.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cutout::model::ThrottleModel;
-use cutout::{Clock, ManualClock, Outcome, Throttle, ThrottleConfig};
+use cutout::{AnyPermit, Clock, ManualClock, Outcome, Throttle, ThrottleConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -11,6 +11,7 @@ use proptest::prelude::*;
 enum Step {
     Allow,
     Done(Outcome),
+    Withdraw,
     Wait(u64),
     Back(u64),
 }
@@ -27,6 +28,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => Just(Step::Allow),
         8 => outcome.prop_map(Step::Done),
+        2 => Just(Step::Withdraw),
         4 => prop_oneof![0_u64..3_000_000, 0_u64..300_000_000, 0_u64..4_000_000_000].prop_map(Step::Wait),
         1 => (0_u64..3_000_000_000).prop_map(Step::Back),
     ]
@@ -63,12 +65,18 @@ proptest! {
                 Step::Allow => {
                     let expected = model.allow(clock.now());
                     let answer = throttle.allow();
-                    prop_assert_eq!(answer.as_ref().map(|_| ()), expected.as_ref().copied());
-                    permits.extend(answer.ok());
+                    prop_assert_eq!(answer.as_ref().err(), expected.as_ref().err());
+                    permits.extend(answer.ok().zip(expected.ok()));
                 }
                 Step::Done(outcome) => {
-                    if let Some(permit) = permits.pop() {
+                    if let Some((permit, _)) = permits.pop() {
                         prop_assert_eq!(permit.done(outcome), model.done(outcome, clock.now()));
+                    }
+                }
+                Step::Withdraw => {
+                    if let Some((permit, admission)) = permits.pop() {
+                        permit.withdraw();
+                        model.withdraw(admission);
                     }
                 }
                 Step::Wait(nanos) => clock.advance(Duration::from_nanos(nanos)),

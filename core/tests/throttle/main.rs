@@ -3,6 +3,7 @@
 mod against_model;
 mod clocks;
 mod fits;
+mod pairs;
 mod share;
 mod threads;
 
