@@ -13,14 +13,19 @@ impl Deadline {
     /// A deadline that never comes.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// `wait` nanoseconds after `now`; never, if no clock gets there.
+    /// `wait` nanoseconds after `now`; never, if no clock gets there. No wait is over at once.
     #[inline]
     pub(crate) const fn after(now: u64, wait: u64) -> Self {
         let end = now.saturating_add(wait);
         if end == u64::MAX {
             return Self::NEVER;
         }
-        Self(end.div_ceil(1000)).unless_late()
+        let micros = if wait == 0 {
+            end / 1000
+        } else {
+            end.div_ceil(1000)
+        };
+        Self(micros).unless_late()
     }
 
     /// The deadline of so many microseconds.

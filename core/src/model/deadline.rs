@@ -19,10 +19,11 @@ impl Deadline {
     /// The last one in milliseconds that is kept: 42 bits, 139 years.
     const LAST_IN_MILLIS: Self = Self(((1 << 42) - 2) * 1000);
 
-    /// `wait` nanoseconds after `at`.
+    /// `wait` nanoseconds after `at`. No wait is over at once.
     pub(super) fn after(at: Duration, wait: u64) -> Self {
         match saturating_nanos(at).saturating_add(wait) {
             u64::MAX => Self::NEVER,
+            nanos if wait == 0 => Self(nanos / 1000),
             nanos => Self(nanos.div_ceil(1000)).unless_after(Self::LAST),
         }
     }

@@ -28,6 +28,19 @@ replays! {
 }
 
 #[test]
+fn a_wait_of_zero_is_over_at_once_between_two_microseconds_too() {
+    let clock = ManualClock::new();
+    let builder = Breaker::builder().consecutive_failures(1);
+    let breaker = builder.clock(clock.clone()).build().unwrap();
+    clock.advance(Duration::from_nanos(1_234_567));
+    breaker.allow().unwrap().failure();
+    assert!(breaker.set_wait(Duration::ZERO));
+    assert_eq!(breaker.allow().unwrap().success(), Settled::Closed);
+    breaker.force_open(Some(Duration::ZERO), "probe now");
+    assert_eq!(breaker.allow().unwrap().success(), Settled::Closed);
+}
+
+#[test]
 fn a_takeover_tells_what_the_others_have_seen() {
     let breaker = Breaker::builder().build().unwrap();
     let counts = Counts {
