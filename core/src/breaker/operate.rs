@@ -9,6 +9,7 @@ use crate::contract::config::{Config, Window};
 use crate::contract::error::ConfigError;
 use crate::contract::evidence::Moment;
 use crate::contract::outcome::Counts;
+use crate::contract::stages::Recovery;
 use crate::contract::state::{Cause, State};
 use crate::engine::records::TripRecord;
 use crate::engine::sync::{AcqRel, AtomicU64, Relaxed, Release, relax};
@@ -208,25 +209,30 @@ impl<C: Clock> Breaker<C> {
         let now = Reading::new(self);
         let turn = Turn::wait_for(&self.reconfigurations);
         // Only this thread changes the config now.
-        let quota = self.probe_quota();
+        let before = self.engine.recovery(self.engine.word.load());
         let moved = self.switch_side(&config, &now);
+        let frees_slots = self.has_more_slots_than_by(before);
         drop(turn);
         if let Some((from, to, counts)) = moved {
             self.emit(from, to, Cause::Reconfigured, None, counts, &now);
         }
-        if self.probe_quota() > quota {
+        if frees_slots {
             self.tell_slot_free();
         }
         Ok(())
     }
 
-    /// How many probes may be out at a time; none unless half-open.
-    fn probe_quota(&self) -> u32 {
+    /// Whether a half-open breaker has more free slots than it would have by what went before.
+    fn has_more_slots_than_by(&self, before: Recovery) -> bool {
         let word = self.engine.word.load();
-        match word.state() {
-            State::HalfOpen => self.engine.recovery(word).quota(word.half_open().passed),
-            _ => 0,
+        if word.state() != State::HalfOpen {
+            return false;
         }
+        let HalfOpen {
+            out, passed, bad, ..
+        } = word.half_open();
+        let free = |recovery: Recovery| recovery.free_slots(out, passed, bad);
+        free(self.engine.recovery(word)) > free(before)
     }
 
     /// Fills the free config side and moves the word to it. Says which

@@ -194,23 +194,17 @@ impl Stages {
 }
 
 impl Recovery {
-    /// How many probes may be out at a time.
-    pub(crate) fn quota(self, passed: u32) -> u32 {
-        match self {
-            Self::AtOnce { max_probes, .. } => max_probes,
-            Self::Staged(stages) => stages.stage(passed).quota,
-        }
-    }
-
-    /// Whether there is a slot for one more probe: `out` are out, so many have passed, and in the stage so many were bad.
+    /// How many more probes may be out: `out` are, so many have passed, and in the stage so many were bad.
     #[inline]
-    pub(crate) fn has_slot(self, out: u32, passed: u32, bad: u32) -> bool {
+    pub(crate) fn free_slots(self, out: u32, passed: u32, bad: u32) -> u32 {
         match self {
-            Self::AtOnce { max_probes, .. } => out < max_probes,
+            Self::AtOnce { max_probes, .. } => max_probes.saturating_sub(out),
             Self::Staged(stages) => {
                 let stage = stages.stage(passed);
+                let taken = out + (passed - stage.start) + bad;
                 // By a config that came in mid-stage more may be in than it asks for. Then one at a time decides.
-                out == 0 || out + (passed - stage.start) + bad < stage.quota
+                let least = u32::from(out == 0);
+                stage.quota.saturating_sub(taken).max(least)
             }
         }
     }

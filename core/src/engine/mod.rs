@@ -128,7 +128,7 @@ impl Engine {
     pub(crate) fn has_slot(&self, word: Word) -> bool {
         match self.terms(word).at_once() {
             // It needs no more of the word than how many are out.
-            Some(at_once) => at_once.has_slot(word.probes_out(), 0, 0),
+            Some(at_once) => at_once.free_slots(word.probes_out(), 0, 0) > 0,
             None => self.has_slot_in_stage(word),
         }
     }
@@ -138,7 +138,7 @@ impl Engine {
         let HalfOpen {
             out, passed, bad, ..
         } = word.half_open();
-        self.stages(word).has_slot(out, passed, bad)
+        self.stages(word).free_slots(out, passed, bad) > 0
     }
 
     /// The window that goes with `word`.

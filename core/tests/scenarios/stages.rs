@@ -95,6 +95,41 @@ fn a_slot_listener_is_told_of_each_probe_and_of_a_larger_stage() {
     assert_eq!(told(), 0);
 }
 
+#[test]
+fn a_slot_listener_is_told_of_slots_that_another_division_frees() {
+    let clock = ManualClock::new();
+    let told = Arc::new(AtomicU32::new(0));
+    let tells = Arc::clone(&told);
+    let stages = Stages {
+        first: 2,
+        until: 4,
+        failure_ratio: 0.3,
+        ..Stages::default()
+    };
+    let breaker = Breaker::builder()
+        .consecutive_failures(1)
+        .stages(stages)
+        .clock(clock.clone())
+        .slot_listener(move || _ = tells.fetch_add(1, Ordering::Relaxed))
+        .build()
+        .unwrap();
+    breaker.allow().unwrap().failure();
+    clock.advance(Duration::from_secs(30));
+    for _ in 0..3 {
+        breaker.allow().unwrap().success();
+    }
+    breaker.allow().unwrap().failure();
+    let _probes = [breaker.allow().unwrap(), breaker.allow().unwrap()];
+    breaker.allow().unwrap_err();
+    told.store(0, Ordering::Relaxed);
+    let mut config = breaker.config();
+    // What was the first outcome of the second stage is now the last one of the first.
+    config.stages = Some(Stages { first: 3, ..stages });
+    breaker.reconfigure(config).unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert!(breaker.allow().is_ok());
+}
+
 /// Ten of 100 calls fail, and the closed breaker opens at 20.
 #[test]
 fn an_upstream_with_some_errors_comes_through_the_stages_within_one_wait() {
