@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::adapters::tokio::{TokioClock, WaitingRoom};
-use cutout::{Builder, OpenWait, OwnedPermit, Rejected, Settled, State};
+use cutout::{Builder, Clock, OpenWait, OwnedPermit, Rejected, Settled, State};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, advance, sleep};
 
@@ -76,6 +76,31 @@ async fn who_cannot_be_admitted_in_time_is_rejected_at_once() {
     assert_eq!(waited, Duration::ZERO);
     let (answer, _) = waiter(&room, WAIT).await.unwrap();
     assert!(answer.is_ok(), "it just can");
+}
+
+/// A clock with recent readings that are as old as they may be.
+struct Old(TokioClock);
+
+impl Clock for Old {
+    fn now(&self) -> u64 {
+        self.0.now()
+    }
+
+    fn recent(&self) -> Option<u64> {
+        Some(self.now().saturating_sub(50_000_000))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_just_can_be_admitted_in_time_is_so_by_a_clock_with_old_readings() {
+    let room = WaitingRoom::build(fragile().clock(Old(TokioClock::new()))).unwrap();
+    advance(WAIT).await;
+    room.breaker().allow().unwrap().failure();
+    let told = room.breaker().allow().unwrap_err().retry_after().unwrap();
+    assert_eq!(told, WAIT + Duration::from_millis(50));
+    let start = Instant::now();
+    assert!(room.allow_within(WAIT).await.unwrap().is_probe());
+    assert_eq!(start.elapsed(), WAIT);
 }
 
 #[tokio::test(start_paused = true)]

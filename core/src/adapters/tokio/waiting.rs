@@ -19,7 +19,6 @@
 
 use alloc::sync::Arc;
 use core::fmt;
-use core::future::Future;
 use core::time::Duration;
 
 use tokio::sync::{Mutex, Notify};
@@ -126,7 +125,7 @@ impl<C: Clock> WaitingRoom<C> {
             Ok(permit) => return Ok(permit),
             Err(rejected) => rejected,
         };
-        if is_open_beyond(deadline, &rejected) {
+        if self.is_open_beyond(deadline, rejected) {
             return Err(rejected);
         }
         let Ok(_seat) = timeout_at(deadline, self.seat.lock()).await else {
@@ -137,8 +136,11 @@ impl<C: Clock> WaitingRoom<C> {
                 Ok(permit) => return Ok(permit),
                 Err(latest) => rejected = latest,
             }
-            let turn = self.turn(&rejected);
-            if is_open_beyond(deadline, &rejected) || timeout_at(deadline, turn).await.is_err() {
+            if self.is_open_beyond(deadline, rejected) {
+                return Err(rejected);
+            }
+            let turn = self.turn(rejected);
+            if timeout_at(deadline, turn).await.is_err() {
                 return Err(rejected);
             }
         }
@@ -164,26 +166,38 @@ impl<C: Clock> WaitingRoom<C> {
     }
 
     /// Ends when asking again may give another answer than `rejected`.
-    fn turn(&self, rejected: &Rejected) -> impl Future<Output = ()> + '_ {
+    async fn turn(&self, rejected: Rejected) {
         let changed = self.changed.notified();
-        let time = rejected.retry_after();
-        async move {
-            match time {
-                // Either will do.
-                Some(time) => timeout(time, changed).await.unwrap_or(()),
-                None => changed.await,
-            }
+        let Some(rejected) = self.by_the_clock(rejected) else {
+            return;
+        };
+        match rejected.retry_after() {
+            // Either will do.
+            Some(time) => timeout(time, changed).await.unwrap_or(()),
+            None => changed.await,
         }
     }
-}
 
-/// Whether only an operator could end the rejection by the deadline.
-fn is_open_beyond(deadline: Instant, rejected: &Rejected) -> bool {
-    // A probe that is out may end any moment, and a share that is refused falls all the time.
-    !matches!(rejected.state(), State::HalfOpen | State::Closed)
-        && rejected
-            .retry_after()
-            .is_some_and(|wait| after(wait) > deadline)
+    /// Whether only an operator could end the rejection by the deadline.
+    fn is_open_beyond(&self, deadline: Instant, rejected: Rejected) -> bool {
+        let Some(rejected) = self.by_the_clock(rejected) else {
+            return false;
+        };
+        // A probe that is out may end any moment, and a share that is refused falls all the time.
+        !matches!(rejected.state(), State::HalfOpen | State::Closed)
+            && rejected
+                .retry_after()
+                .is_some_and(|wait| after(wait) > deadline)
+    }
+
+    /// The rejection as it is now, `None` if it is over: one with long to wait is by [`Clock::recent`], and may tell too much.
+    fn by_the_clock(&self, rejected: Rejected) -> Option<Rejected> {
+        match rejected.state() {
+            // A share is drawn call by call, and told by the clock itself.
+            State::Closed => Some(rejected),
+            _ => self.breaker.refusal(),
+        }
+    }
 }
 
 /// So long from now; what no clock can count to is a century ahead.
