@@ -67,8 +67,8 @@ impl Rejected {
 
     /// The time until a call may be admitted again.
     ///
-    /// With [`SystemClock`](crate::SystemClock) it may be 20 ms too long, as long as it is more than 100 ms; it is never too short. See
-    /// [`Clock::recent`](crate::Clock::recent).
+    /// With [`SystemClock`](crate::SystemClock) it may be 20 ms too long, as long as it is more than 100 ms. Where the kernel's ticks come late
+    /// it may be longer, or 20 ms too short: see [`Clock::recent`](crate::Clock::recent).
     ///
     /// Of a half-open breaker whose probes are all out it is the time until their last lease ends: a
     /// slot may become free any moment before, and is free by then. Of a throttle it is the time until the window moves on by a bucket,
