@@ -30,7 +30,10 @@ const SLOW: Field = TIMEOUTS.above(14);
 const CURSOR: Field = SLOW.above(12);
 /// Whether the window was not full then.
 const FILLING: Field = CURSOR.above(1);
-/// The lap and the generation, added up: a version.
+/// The lap and the generation, added up: a version. It repeats after 512 laps, or generations. For example, the window has 100 places, so
+/// after 51,200 outcomes: a thread that sleeps between its look at the word and its CAS, and wakes up at a multiple of that, at the same cursor
+/// and with the same counts, puts a tally of then in the place of the present one. At 100,000 outcomes a second it has to sleep for half a second and
+/// wake up within the same 10 microseconds. The counts are then off by one outcome until the generation ends.
 const TURN: Field = FILLING.above(9);
 const COUNTS: u64 = FAILURES.mask() | TIMEOUTS.mask() | SLOW.mask();
 

@@ -359,7 +359,7 @@ impl Timeline {
             } else {
                 cells.good(tick, 0)
             };
-            // Relaxed: nobody else has the breaker yet.
+            // Relaxed: it orders nothing, since nobody else has the breaker yet.
             cell.store(Tagged::new(tag, u64::from(count)).bits(), Relaxed);
         }
     }
