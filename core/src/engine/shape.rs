@@ -74,12 +74,15 @@ impl Shape {
     }
 
     /// The place of the pending outcome; `None` in an empty window.
+    ///
+    /// Of a shape that was read after the word has moved on, and may be of no count window, it makes no sense. Then the CAS that it is
+    /// for fails.
     #[inline]
     pub(crate) const fn pending_at(self, closed: Closed) -> Option<u32> {
         if closed.cursor == 0 {
             seldom();
             return if closed.full {
-                Some(self.size - 1)
+                self.size.checked_sub(1)
             } else {
                 None
             };
@@ -123,5 +126,22 @@ impl Shape {
     /// How many outcomes a word's lap and cursor stand for.
     pub(super) fn total(self, word: u64) -> u64 {
         self.lap(word) * u64::from(self.size) + u64::from(self.cursor(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_by_the_shape_of_none_has_no_place() {
+        let full = Closed {
+            cursor: 0,
+            full: true,
+            bad: 0,
+            pending: Kind::FAST_SUCCESS,
+        };
+        assert_eq!(Shape::near(7).pending_at(full), Some(6));
+        assert_eq!(Shape::near(0).pending_at(full), None);
     }
 }
