@@ -24,6 +24,7 @@
 //! | `a1`, `a` | ask for admission; permit 1 is in flight until it is settled, one without a name for ever |
 //! | `s(1) f(1) t(1) i(1)` | settle permit 1 as success, failure, timeout, ignored |
 //! | `d(1) p(1)` | drop permit 1, or have a panic drop it |
+//! | `w(1)` | withdraw permit 1 |
 //! | `f`, `f*5` | a call that fails at once; five of them |
 //! | `s~3s`, `f@7s` | a call that took 3 s; a failure whose upstream asks for 7 s |
 //! | `+5s -5s wall+5s wall-5s` | move the clock, or the wall clock alone |
@@ -213,6 +214,11 @@ impl<'a> Replay<'a> {
                 "d" => lockstep.drop(permit),
                 _ => lockstep.panic(permit),
             });
+        }
+
+        if how == "w" {
+            lockstep.withdraw(permit.expect("a permit by its name"));
+            return Answer::None;
         }
 
         let mut report = Report::from(outcome(how));

@@ -27,6 +27,12 @@ replays! {
         "I=2 L=5s: f +10s a1 +5s a2 d(1) => ignored => out=1 i(2) => reopened => cause=ProbesInconclusive";
     dropped_probes_free_their_slots:
         "H=4 S=4: f +10s a1 a2 a3 a4 s(1) s(2) d(3) d(4) a5 => admitted a6 => admitted a7 => admitted a8 => admitted a9 => rejected";
+    a_withdrawn_probe_frees_its_slot_and_is_no_outcome:
+        "I=1: f +10s a1 a => rejected w(1) => half-open => out=0 a2 => admitted a => rejected s(2) => closed";
+    a_probe_that_is_withdrawn_late_frees_no_slot:
+        "H=1 L=5s: f +10s a1 +5s a2 w(1) => out=1 a => rejected s(2) => closed";
+    a_call_that_is_withdrawn_is_followed_no_more:
+        "HUNG=8s W=9 M=2: a1 a2 w(1) +10s s => samples=2 => closed s(2) => overdue => samples=2";
     an_ignored_probe_is_no_success:
         "H=1 S=1: f +10s a1 i(1) => ignored => half-open a2 => admitted";
     a_dropped_probe_leaves_the_breaker_probe_able:
