@@ -155,6 +155,7 @@ impl<B: Bus> Work<B> {
                 self.held.add(&breaker);
                 self.agent.member.leave(breaker.name());
                 self.join(&breaker);
+                self.agent.member.restored(breaker.name());
             }
             Input::Watch(source) => self.held.add_source(source),
             Input::Event(name, event) => {
@@ -375,7 +376,9 @@ impl<B: Bus> Work<B> {
                     Answer::Told(released)
                 }),
                 Act::Keep(order) => self.spawn(async move {
-                    let left = order.left_ms.map(Duration::from_millis);
+                    // That what was before it has ended is true for good.
+                    let left = order.left_ms.filter(|_| order.what != Action::Close);
+                    let left = left.map(Duration::from_millis);
                     let key = order.name.as_deref().unwrap_or_default();
                     let kept = bus.keep(key, order.to_bytes(), left);
                     let kept = within(Duration::from_secs(5), kept).await;

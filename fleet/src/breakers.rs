@@ -57,6 +57,7 @@ impl<C: Clock + Send + Sync> Guarded for Breaker<C> {
     fn order(&self, what: Action, left: Option<Duration>, reason: &str) {
         match what {
             Action::ForceOpen => self.force_open(left, reason),
+            Action::Close => self.close(reason),
             Action::Disable => self.disable(reason),
             Action::ObserveOnly => self.observe_only(reason),
             Action::Resume => {

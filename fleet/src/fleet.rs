@@ -248,7 +248,8 @@ impl Fleet {
     /// [`Action::Resume`].
     ///
     /// Of a name the newest order holds. Breakers have it as an operator's action, whose reason is `reason (author)`; both are cut to 199
-    /// bytes. It returns at once. While the bus is not connected, only this member does it, and tells the others when it is.
+    /// bytes. The name may be one that no breaker has: [`Health::orders`](crate::Health::orders) shows it to all members, so that
+    /// something else can follow it. An order to close has no time. It returns at once. While the bus is not connected, only this member does it, and tells the others when it is.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::statement::{Ignored, Phase};
+use crate::statement::{Action, Ignored, Phase};
 
 /// How a fleet is, as one of its members sees it: [`Fleet::health`](crate::Fleet::health).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +34,26 @@ pub struct Health {
     pub takeovers: u64,
     /// The names that it has the right to probe.
     pub probes: Vec<Arc<str>>,
+    /// What operators have ordered and not ended, as far as this member knows.
+    pub orders: Vec<OrderHealth>,
+}
+
+/// An order that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OrderHealth {
+    /// Of which name; none: of all. It need not be one that this member uses.
+    pub name: Option<Arc<str>>,
+    /// What is ordered.
+    pub what: Action,
+    /// For how long yet; none: until it is ended.
+    pub left: Option<Duration>,
+    /// Why.
+    pub reason: Arc<str>,
+    /// Who has ordered it.
+    pub author: Arc<str>,
+    /// The member that was told to.
+    pub member: Arc<str>,
 }
 
 /// What is known of another member.

@@ -17,6 +17,6 @@ mod statement;
 pub use bus::Redis;
 pub use bus::{Bus, InProcess};
 pub use fleet::{Fleet, FleetBuilder, GuardError, Refused, StartError};
-pub use health::{Health, MemberHealth};
+pub use health::{Health, MemberHealth, OrderHealth};
 pub use settings::{Settings, SettingsError};
 pub use statement::{Action, Ignored, Phase};

@@ -101,7 +101,7 @@ pub(crate) struct Order {
     pub(crate) number: u64,
     pub(crate) member: Arc<str>,
     pub(crate) what: Action,
-    /// How long it holds from now on; None: until it is ended.
+    /// How long it holds from now on; None: until it is ended. Of a [`Action::Close`]: how long it is carried out when it is heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left_ms: Option<u64>,
     pub(crate) reason: Arc<str>,
@@ -115,6 +115,8 @@ pub(crate) struct Order {
 pub enum Action {
     /// Reject all calls: [`Breaker::force_open`](cutout::Breaker::force_open).
     ForceOpen,
+    /// Close, now: [`Breaker::close`](cutout::Breaker::close). For those that join later it is a [`Resume`](Self::Resume).
+    Close,
     /// Admit all calls and record nothing: [`Breaker::disable`](cutout::Breaker::disable).
     Disable,
     /// Admit all calls and report what would have opened: [`Breaker::observe_only`](cutout::Breaker::observe_only).

@@ -274,3 +274,83 @@ fn illegal_names_and_settings_are_refused() {
         .unwrap_err();
     assert!(matches!(refused, GuardError::Name(_)), "{refused}");
 }
+
+#[test]
+fn an_order_to_close_closes_all_and_one_of_a_name_without_a_breaker_is_shown_to_all() {
+    let bus = InProcess::new();
+    let members = ["a", "b"].map(|name| member(&bus, name));
+    let breakers = [0, 1].map(|index: usize| guarded(&members[index]));
+    know_each_other(&members);
+    for (breaker, events) in &breakers {
+        fail(breaker);
+        comes(events, State::Open, Cause::ConsecutiveFailures);
+    }
+    members[1]
+        .order(Some("upstream"), Action::Close, None, "repaired", "ada")
+        .unwrap();
+    for (_, events) in &breakers {
+        let closed = comes(events, State::Closed, Cause::Operator);
+        assert_eq!(closed.reason.as_deref(), Some("repaired (ada)"));
+    }
+    let minute = Some(Duration::from_secs(60));
+    members[0]
+        .order(Some("a key"), Action::ForceOpen, minute, "refused", "a")
+        .unwrap();
+    let shown = |member: &Fleet| {
+        let orders = member.health().orders;
+        orders.iter().any(|order| {
+            order.name.as_deref() == Some("a key")
+                && &*order.reason == "refused"
+                && &*order.member == "a"
+                && order.left <= minute
+        })
+    };
+    until("all know of it", || members.iter().all(shown));
+    // One that was forced open when its process ended, and comes back.
+    let forced = Breaker::builder().name("upstream").build().unwrap();
+    forced.force_open(None, "before");
+    let (to, events) = channel();
+    let builder = breaker().restore(forced.snapshot());
+    let builder = builder.listener(move |event| _ = to.send(event.clone()));
+    let back = member(&bus, "c");
+    let _breaker = back.guard(builder).unwrap();
+    comes(&events, State::Closed, Cause::Operator);
+    members[1]
+        .order(Some("a key"), Action::Resume, None, "renewed", "b")
+        .unwrap();
+    until("it has ended", || {
+        members
+            .iter()
+            .all(|member| member.health().orders.is_empty())
+    });
+}
+
+#[test]
+fn two_fleets_under_one_prefix_do_not_open_each_other() {
+    let bus = InProcess::new();
+    let members = ["a", "b", "c"].map(|name| member(&bus, name));
+    let breakers = [0, 1, 2].map(|index: usize| {
+        // The third is of another program, whose breaker happens to have the same name.
+        let builder = if index == 2 {
+            breaker().open_wait(OpenWait::fixed(Duration::from_secs(7)))
+        } else {
+            breaker()
+        };
+        members[index].guard(builder).unwrap()
+    });
+    know_each_other(&members);
+    fail(&breakers[0]);
+    fail(&breakers[1]);
+    until("the third knows", || {
+        let others = members[2].health().members;
+        let tripped = |other: &cutout_fleet::MemberHealth| {
+            other.names.iter().any(|(_, _, has_tripped)| *has_tripped)
+        };
+        others.iter().all(tripped)
+    });
+    // What it has heard it has considered, too.
+    let heard = members[2].health().heard;
+    until("it goes on", || members[2].health().heard > heard + 4);
+    assert_eq!(breakers[2].state(), State::Closed);
+    assert_eq!(members[2].health().takeovers, 0);
+}

@@ -158,6 +158,7 @@ impl Member {
         Health {
             member: Arc::clone(&self.name),
             members: self.peers.health(now),
+            orders: self.orders.health(now),
             last_heard: self.last_heard.map(|heard| now.saturating_sub(heard)),
             takeovers: self.takeovers,
             probes: probes.map(|(name, _)| Arc::clone(name)).collect(),

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::orders::at;
+use super::orders::{at, holds};
 use super::{Act, Breakers, Member};
 use crate::statement::{Action, Order, millis};
+
+/// How long who hears an order to close carries it out: those that have been cut off for longer go on as they are.
+const CLOSING: Duration = Duration::from_secs(10);
 
 impl Member {
     /// An operator of this member orders something.
@@ -18,6 +21,11 @@ impl Member {
         breakers: &mut impl Breakers,
     ) -> Order {
         let (name, what, left) = order;
+        let left = if what == Action::Close {
+            Some(CLOSING)
+        } else {
+            left
+        };
         let highest = self.orders.highest().map_or(0, |(order, _)| order.number);
         let order = Order {
             name,
@@ -33,6 +41,15 @@ impl Member {
         self.has_news = true;
         self.carry_out(now, breakers);
         order
+    }
+
+    /// The breaker of this name has come as it was kept by an earlier process: what was ordered of it may have ended meanwhile.
+    pub(crate) fn restored(&mut self, name: &str) {
+        if let Some(local) = self.names.get_mut(name)
+            && local.order.0 == 0
+        {
+            local.order.1 = false;
+        }
     }
 
     /// Another member has told of an order.
@@ -64,14 +81,17 @@ impl Member {
                 )
             })
             .collect();
-        for order in kept {
+        for mut order in kept {
+            // Given before: nobody can tell when.
+            if order.what == Action::Close {
+                order.left_ms = Some(0);
+            }
             self.orders.learn(order, now);
         }
         for (name, (order, heard)) in &self.orders.known {
             let rank = (order.number, Arc::clone(&order.member));
             let order = at(order, *heard, now);
-            let is_over = order.left_ms == Some(0);
-            if !is_over && known.get(name).is_none_or(|known| *known < rank) {
+            if holds(&order) && known.get(name).is_none_or(|known| *known < rank) {
                 self.acts.push_back(Act::Keep(order));
             }
         }

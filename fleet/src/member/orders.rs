@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::statement::{MAX_ORDERS, Order, millis};
+use crate::health::OrderHealth;
+use crate::statement::{Action, MAX_ORDERS, Order, millis};
 
 #[derive(Debug, Default)]
 pub(super) struct Orders {
@@ -35,11 +36,19 @@ impl Orders {
     pub(super) fn learn(&mut self, order: Order, now: Duration) -> bool {
         let known = self.known.get(&order.name);
         let is_news = known.is_none_or(|(known, _)| Self::rank(&order) > Self::rank(known));
-        let has_room = known.is_some() || self.known.len() < MAX_ORDERS;
-        if is_news && has_room {
-            self.known.insert(order.name.clone(), (order, now));
+        if !is_news {
+            return false;
         }
-        is_news && has_room
+        if known.is_none() && self.known.len() >= MAX_ORDERS {
+            // Those whose time is over have gone from the server by themselves.
+            self.known
+                .retain(|_, (order, heard)| holds(&at(order, *heard, now)));
+            if self.known.len() >= MAX_ORDERS {
+                return false;
+            }
+        }
+        self.known.insert(order.name.clone(), (order, now));
+        true
     }
 
     /// The newest that concerns a name and whose time is not over, as it is now; or one that is over.
@@ -47,14 +56,30 @@ impl Orders {
         let of_name = self.known.get(&Some(Arc::clone(name)));
         let all = of_name.into_iter().chain(self.known.get(&None));
         let all = all.map(|(order, heard)| at(order, *heard, now));
-        all.max_by_key(|order| {
-            (
-                order.left_ms != Some(0),
-                order.number,
-                Arc::clone(&order.member),
-            )
-        })
+        all.max_by_key(|order| (holds(order), order.number, Arc::clone(&order.member)))
     }
+
+    /// All that hold, as they are now.
+    pub(super) fn health(&self, now: Duration) -> Vec<OrderHealth> {
+        let all = self.known.values();
+        let all = all.map(|(order, heard)| at(order, *heard, now));
+        let held = all
+            .filter(|order| holds(order) && !matches!(order.what, Action::Resume | Action::Close));
+        held.map(|order| OrderHealth {
+            name: order.name,
+            what: order.what,
+            left: order.left_ms.map(Duration::from_millis),
+            reason: order.reason,
+            author: order.author,
+            member: order.member,
+        })
+        .collect()
+    }
+}
+
+/// Whether an order's time is not over. One to close says for good that what was before it has ended.
+pub(super) fn holds(order: &Order) -> bool {
+    order.left_ms != Some(0) || order.what == Action::Close
 }
 
 /// An order that was heard then, as it is now.

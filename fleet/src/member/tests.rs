@@ -451,3 +451,70 @@ fn an_order_that_the_server_has_lost_is_kept_again() {
     rig.member.recalled(Vec::new(), rig.now, &mut rig.told);
     assert_eq!(rig.acts(), [Act::Keep(order)]);
 }
+
+#[test]
+fn an_order_to_close_is_for_now_and_ends_what_was_before_it() {
+    let order = |number, what, left_ms| Order {
+        name: None,
+        number,
+        member: "a".into(),
+        what,
+        left_ms,
+        reason: "drill".into(),
+        author: "ada".into(),
+    };
+    let mut rig = Rig::new();
+    rig.member.recalled(
+        vec![order(1, Action::ForceOpen, None)],
+        rig.now,
+        &mut rig.told,
+    );
+    assert_eq!(rig.told(), ["ForceOpen None drill (ada)"]);
+    let mut statement = says("a", 1);
+    statement.order = Some(order(2, Action::Close, Some(10_000)));
+    rig.hear(&statement).unwrap();
+    assert_eq!(rig.told(), ["Close Some(10s) drill (ada)"]);
+    assert_eq!(rig.pass(SECOND * 60).len(), 1, "nothing but its end");
+    assert_eq!(rig.member.health(rig.now).orders, []);
+
+    let mut late = Rig::new();
+    late.member.restored(NAME);
+    late.member.recalled(
+        vec![order(2, Action::Close, None)],
+        late.now,
+        &mut late.told,
+    );
+    assert_eq!(late.told(), ["Resume Some(0ns) drill (ada)"]);
+}
+
+#[test]
+fn orders_whose_time_is_over_make_room() {
+    let mut rig = Rig::new();
+    let order = |rig: &mut Rig, name: String, left| {
+        let order = (Some(name.into()), Action::ForceOpen, left);
+        let said = ("drill".into(), "ada".into());
+        rig.member.order(order, said, rig.now, &mut rig.told);
+        rig.member.health(rig.now).orders.len()
+    };
+    for number in 0..1000 {
+        order(&mut rig, format!("old {number}"), Some(SECOND));
+    }
+    assert_eq!(order(&mut rig, "one too many".into(), None), 1000);
+    rig.pass(SECOND * 2);
+    assert_eq!(order(&mut rig, "new".into(), None), 1);
+}
+
+#[test]
+fn one_that_claims_a_thousand_trips_is_one() {
+    let mut rig = Rig::new();
+    for number in 1..=1000 {
+        let mut statement = tripped("a", number);
+        statement.names[0].trip.as_mut().unwrap().number = number;
+        let entry = statement.names[0].clone();
+        statement.names = vec![entry; 100];
+        rig.hear(&statement).unwrap();
+    }
+    assert_eq!(rig.told(), [""; 0]);
+    rig.hear(&tripped("b", 1)).unwrap();
+    assert_eq!(rig.told().len(), 1);
+}

@@ -68,6 +68,7 @@ impl Breakers for Hands<'_> {
         self.told.orders += 1;
         match what {
             Action::ForceOpen => self.breaker.force_open(left, reason),
+            Action::Close => self.breaker.close(reason),
             Action::Disable => self.breaker.disable(reason),
             Action::ObserveOnly => self.breaker.observe_only(reason),
             Action::Resume => _ = self.breaker.resume(reason),

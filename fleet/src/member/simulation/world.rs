@@ -532,11 +532,12 @@ impl World {
     fn order(&mut self, index: usize) {
         let action = [
             Action::ForceOpen,
+            Action::Close,
             Action::Disable,
             Action::ObserveOnly,
             Action::Resume,
         ];
-        let action = action[self.random.usize(..4)];
+        let action = action[self.random.usize(..5)];
         let name = self.random.bool().then(|| NAME.into());
         let left = self
             .random
