@@ -2,7 +2,7 @@
 //! than a minute. Writes `index.html` and `summary.json` into the
 //! machine's folder under `target/contention`.
 
-use std::io;
+use std::process::ExitCode;
 
 use cutout_bench::allocations::Counting;
 use cutout_bench::profile::coordinator;
@@ -10,6 +10,12 @@ use cutout_bench::profile::coordinator;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn main() -> io::Result<()> {
-    coordinator::main(env!("CARGO_TARGET_TMPDIR"))
+fn main() -> ExitCode {
+    match coordinator::main(env!("CARGO_TARGET_TMPDIR")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contention profile: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
