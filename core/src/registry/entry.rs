@@ -5,10 +5,14 @@ use core::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwapOption;
 
-use super::KeyGate;
 use crate::breaker::Breaker;
+use crate::contract::clock::SystemClock;
 use crate::engine::sync::Relaxed;
 use crate::throttle::Throttle;
+
+/// A key's breaker, and the throttle beside it if there is one: a [`Gate`](crate::Gate) that asks both, as
+/// [pairs](crate::Gate#pairs) do.
+pub type KeyGate<C = SystemClock> = (Arc<Breaker<C>>, Option<Arc<Throttle<C>>>);
 
 /// The throttle beside a breaker, or none. It is replaced when its config changes.
 pub(super) type Slot<C> = Arc<ArcSwapOption<Throttle<C>>>;

@@ -66,6 +66,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use builder::RegistryBuilder;
 pub use config::{RegistryConfig, RegistryError};
+pub use entry::KeyGate;
 pub use health::RegistryHealth;
 
 use crate::breaker::Breaker;
@@ -85,10 +86,6 @@ const LOOKS: usize = 4;
 const LOOKS_WHEN_FULL: usize = 64;
 /// How many a sweep looks at before it lets others have the lock.
 const LOOKS_IN_A_SWEEP: usize = 256;
-
-/// A key's breaker, and the throttle beside it if there is one: a [`Gate`](crate::Gate) that asks both, as
-/// [pairs](crate::Gate#pairs) do.
-pub type KeyGate<C = SystemClock> = (Arc<Breaker<C>>, Option<Arc<Throttle<C>>>);
 
 /// Breakers by key.
 ///
