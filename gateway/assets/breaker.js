@@ -7,7 +7,7 @@ import * as evidence from "./evidence.js";
 import { inOrder, levelOf } from "./health.js";
 import { ACTIONS, ask } from "./operate.js";
 import * as rules from "./rules.js";
-import { ago, duration, unbroken } from "./text.js";
+import { ago, duration, percent, unbroken } from "./text.js";
 import { canvas, draw } from "./window.js";
 
 /** A mark for each state, so that colour is not all that tells them apart. */
@@ -118,12 +118,13 @@ function briefOf({ recent, since_ms, in_flight, suspended }, level, nowMs) {
   return level !== "well" && since ? `for ${ago(nowMs - since)} · ${traffic}` : traffic;
 }
 
-function factsOf({ in_flight, max_in_flight, window, generation, stale }) {
+function factsOf({ in_flight, max_in_flight, window, generation, stale, throttle }) {
   return [
     `${in_flight} of ${max_in_flight} in flight`,
     windowOf(window),
     `generation ${generation}`,
     stale > 0 && `${stale} stale`,
+    throttle && `throttle k ${throttle.k}, refused ${throttle.refused.toLocaleString()}`,
   ].filter(Boolean).map(unbroken).join(" · ");
 }
 
@@ -132,13 +133,15 @@ function windowOf({ size, length_ms }) {
   return length_ms === undefined ? "window of scores" : `window of ${duration(length_ms)}`;
 }
 
-function meaningOf({ state, probes, suspended }, left) {
+function meaningOf({ state, probes, suspended, throttle }, left) {
   if (suspended) {
     return `Gets no calls: for ${duration(suspended.remaining_ms)}, or until keys are read again or a check succeeds.`;
   }
   switch (state) {
     case "closed":
-      return "Admits all calls.";
+      return throttle?.share > 0
+        ? `Admits all calls but ${percent(throttle.share)}, which its throttle refuses: the provider accepted ${throttle.accepts} of ${throttle.requests}.`
+        : "Admits all calls.";
     case "open":
       if (left === 0) return "Rejects calls; the next one is a probe.";
       return left === null ? "Rejects calls; no probe is due." : `Rejects calls; next probe in ${duration(left)}.`;

@@ -18,7 +18,7 @@ export function noteSuspensions({ breakers, routes }) {
 
 /**
  * How a breaker stands: `ill` (its calls are rejected or on trial, or it gets none), `held` (an operator rejects
- * them), `watch` (nothing protects it, or it is full), `well`.
+ * them), `watch` (nothing protects it, it is full, or a share of its calls is refused), `well`.
  */
 export function levelOf(breaker) {
   if (breaker.suspended) return "ill";
@@ -29,7 +29,7 @@ export function levelOf(breaker) {
     case "forced open":
       return "held";
     case "closed":
-      return isFull(breaker) ? "watch" : "well";
+      return isFull(breaker) || isThrottled(breaker) ? "watch" : "well";
     default:
       return "watch";
   }
@@ -55,10 +55,15 @@ function isFull({ in_flight, max_in_flight }) {
   return max_in_flight > 0 && in_flight >= max_in_flight;
 }
 
+/** Whether a share of its calls is refused, since it does not accept them all. */
+function isThrottled({ throttle }) {
+  return throttle !== null && throttle.share > 0;
+}
+
 /** In a few words, what is wrong with a breaker. */
 export function ailment(breaker) {
   if (breaker.suspended) return breaker.suspended.cause;
-  if (breaker.state === "closed") return "full";
+  if (breaker.state === "closed") return isFull(breaker) ? "full" : `${percent(breaker.throttle.share)} refused`;
   // What it said last tells more than that it is left alone for it.
   if (levelOf(breaker) === "ill" && breaker.last_error) return breaker.last_error.what.split(/[(:]/)[0].trim();
   return breaker.state;

@@ -1,4 +1,4 @@
-//! Active checks: a tiny real request, on a schedule or at an operator's word.
+//! Active checks: a tiny real request, on a schedule or at an operator's word. They are few, and go past a throttle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -99,6 +99,7 @@ pub(crate) async fn now(gateway: &Gateway, upstream: &Arc<Upstream>) -> Option<P
     let target = Arc::new(Target {
         provider: Arc::clone(provider),
         upstream: Arc::clone(upstream),
+        throttle: None,
         model,
         takes_any: false,
     });
@@ -163,6 +164,7 @@ fn target(fleet: &Fleet, provider: &str, check: &Check) -> Option<Arc<Target>> {
     Some(Arc::new(Target {
         provider: Arc::clone(settings),
         upstream: Arc::clone(fleet.upstreams.get(&name)?),
+        throttle: None,
         model: check.model.clone(),
         takes_any: false,
     }))

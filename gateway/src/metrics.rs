@@ -149,6 +149,9 @@ pub(crate) fn render(fleet: &Fleet) -> String {
         for upstream in fleet.upstreams.values() {
             round.show(&upstream.breaker);
         }
+        for throttle in fleet.throttles.values() {
+            round.show_throttle(throttle);
+        }
     });
     for upstream in fleet.upstreams.values() {
         let name = upstream.name.clone();

@@ -164,7 +164,7 @@ fn what_is_advised_by_the_gateways_log_is_taken_by_its_file_and_by_its_admin_api
         check(&path);
         let written = fs::read_to_string(&path).unwrap();
         let read = cutout_replay::configs::parse("g", &written).unwrap();
-        assert_eq!(toml(&read[0].config), advice.toml, "{written}");
+        assert_eq!(toml(&read[0].guards), advice.toml, "{written}");
     }
 }
 
@@ -182,8 +182,8 @@ fn each_kind_of_config_that_is_printed_is_one_that_the_gateway_reads() {
     for text in texts {
         configs.extend(cutout_replay::configs::parse(text, text).unwrap());
     }
-    for Named { name, config } in configs {
-        let printed = toml(&config);
+    for Named { name, guards } in configs {
+        let printed = toml(&guards);
         let text = format!("{PROVIDER}[provider.breaker]\n{printed}{ROUTE}");
         let path = folder.write("g.toml", &text);
         let output = Command::new(PROGRAM).arg(&path).arg("--check").output();
@@ -191,7 +191,7 @@ fn each_kind_of_config_that_is_printed_is_one_that_the_gateway_reads() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{name}: {said}\n{text}");
         let read = cutout_replay::configs::parse("g", &text).unwrap();
-        assert_eq!(read[0].config, config, "{text}");
-        assert_eq!(differing(&config).is_empty(), printed.starts_with('#'));
+        assert_eq!(read[0].guards, guards, "{text}");
+        assert_eq!(differing(&guards).is_empty(), printed.starts_with('#'));
     }
 }

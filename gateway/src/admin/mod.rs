@@ -41,7 +41,10 @@
 //!     "in_flight": 2, "max_in_flight": 256,
 //!     "totals": {"calls": 10, "successes": 7, "answered": 0, "failures": 2, "timeouts": 1, "ignored": 0, "rejected": 4,
 //!                "retries": 3},
-//!     "stale": 0
+//!     "stale": 0,
+//!     "throttle": null                  // or, if it has one: {"share": 0.4, "requests": 500, "accepts": 120, "failures": 130,
+//!                                       // "refused": 9000, "k": 2.0, "length_ms": 10000}: the share that it refuses now, what its
+//!                                       // window holds, and what it has refused since it has this config
 //!   }],
 //!   "routes": [{
 //!     "model": "chat",

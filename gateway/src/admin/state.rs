@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use cutout::Snapshot;
+use cutout::{Snapshot, Throttle};
 use serde::Serialize;
 
 use super::window::Content;
@@ -64,6 +64,35 @@ struct BreakerState {
     max_in_flight: usize,
     totals: store::Totals,
     stale: u64,
+    throttle: Option<ThrottleState>,
+}
+
+/// What refuses a share of the requests beside a breaker.
+#[derive(Clone, Debug, Serialize)]
+struct ThrottleState {
+    share: f64,
+    requests: u32,
+    accepts: u32,
+    failures: u32,
+    refused: u64,
+    k: f64,
+    length_ms: u64,
+}
+
+impl ThrottleState {
+    fn of(throttle: &Arc<Throttle>) -> Self {
+        let (share, config) = (throttle.share(), throttle.config());
+        let totals = throttle.totals();
+        Self {
+            share: share.refused,
+            requests: share.requests,
+            accepts: share.accepts,
+            failures: share.failures,
+            refused: totals.map_or(0, |totals| totals.rejections.closed),
+            k: config.k,
+            length_ms: millis(config.length),
+        }
+    }
 }
 
 /// What opened a breaker, until it closes.
@@ -220,6 +249,7 @@ fn of_breaker(
         max_in_flight: provider.map_or(0, |provider| provider.settings.max_in_flight),
         totals: upstream.totals(),
         stale: upstream.breaker.stale(),
+        throttle: fleet.throttles.get(&upstream.name).map(ThrottleState::of),
     }
 }
 

@@ -260,8 +260,18 @@ fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {
     if !(1..=10).contains(&provider.retry.attempts) {
         return fault(path, "retry.attempts", "must be 1 to 10");
     }
-    provider.breaker.validate().map_err(|error| {
-        let field = format!("{path}.breaker.{}", error.field());
+    told(&format!("{path}.breaker"), provider.breaker.validate())?;
+    let throttle = provider.throttle.as_ref();
+    told(
+        &format!("{path}.throttle"),
+        throttle.map_or(Ok(()), cutout::ThrottleConfig::validate),
+    )
+}
+
+/// What the core finds wrong with a table.
+fn told(path: &str, checked: Result<(), cutout::ConfigError>) -> Result<(), Fault> {
+    checked.map_err(|error| {
+        let field = format!("{path}.{}", error.field());
         let message = format!(
             "{} is not legal: it must be {}",
             error.value(),

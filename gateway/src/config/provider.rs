@@ -50,6 +50,8 @@ pub struct Provider {
     /// When its breaker opens and how it recovers, as the core's `serde` module describes it.
     #[serde(default)]
     pub breaker: cutout::Config,
+    /// Beside its breaker, what refuses a share of the requests when it does not accept all, as `cutout`'s `ThrottleConfig`.
+    pub throttle: Option<cutout::ThrottleConfig>,
     /// How long it may take.
     #[serde(default)]
     pub limits: Limits,

@@ -20,6 +20,7 @@ pub fn warnings(config: &Config) -> Vec<String> {
         }
     }
     found.extend(config.provider.iter().filter_map(by_chance));
+    found.extend(config.provider.iter().filter_map(before_throttle));
     if server.listen.ip().is_loopback() {
         return found;
     }
@@ -53,6 +54,20 @@ fn by_chance(provider: &Provider) -> Option<String> {
          fails; raise its limits, or have them found by what they shall do: \
          window = {{ cusum = {{ failures = {{ p0 = 0.01, p1 = 0.3, calls = 1e9 }} }} }}"
     ))
+}
+
+/// A breaker that opens at a share of failures that the throttle beside it leaves.
+fn before_throttle(provider: &Provider) -> Option<String> {
+    let (throttle, ratio) = (provider.throttle?, provider.breaker.failure_ratio?);
+    let left = 1.0 - 1.0 / throttle.k;
+    let name = &provider.name;
+    (ratio <= left).then(|| {
+        let k = throttle.k;
+        format!(
+            "provider {name}: its breaker opens at a share of failures of {ratio}, which its throttle with k = {k} leaves while it \
+             does what it is for; raise breaker.failure_ratio above {left:.2}, say to 0.9"
+        )
+    })
 }
 
 /// Whether a URL names the address that the gateway listens on, as far as it can be told without asking for names.
@@ -91,6 +106,24 @@ mod tests {
         assert!(!leads("http://127.0.0.1:8081/v1", "127.0.0.1:8080"));
         assert!(!leads("http://10.0.0.1:8080/v1", "0.0.0.0:8080"));
         assert!(!leads("https://api.example.com/v1", "0.0.0.0:443"));
+    }
+
+    #[test]
+    fn a_breaker_that_opens_before_its_throttle_has_its_say_is_told_of() {
+        let told = |more: &str| {
+            let provider = format!("name = 'a'\nbase_url = 'http://h'\n{more}");
+            before_throttle(&toml_edit::de::from_str(&provider).unwrap())
+        };
+        let hasty = told("throttle = {}").unwrap();
+        assert!(hasty.contains("above 0.50"), "{hasty}");
+        for right in [
+            "",
+            "throttle = {}\nbreaker = { failure_ratio = 0.9 }",
+            "throttle = { k = 1.5 }",
+            "throttle = {}\nbreaker = { failure_ratio = 'none', consecutive_failures = 5 }",
+        ] {
+            assert_eq!(told(right), None, "{right}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use cutout::Snapshot;
+use cutout::{Snapshot, Throttle};
 use secrecy::SecretString;
 use tokio_rustls::TlsAcceptor;
 
@@ -30,6 +30,8 @@ pub struct Fleet {
     pub providers: BTreeMap<String, Arc<Provider>>,
     /// What the breakers guard, by the breaker's name.
     pub upstreams: BTreeMap<String, Arc<Upstream>>,
+    /// The throttles beside the breakers, by the same name.
+    pub throttles: BTreeMap<String, Arc<Throttle>>,
     /// The routes by model, or by a pattern of models.
     pub routes: HashMap<String, Arc<Route>>,
     /// What operators and clients have to show.
@@ -50,7 +52,7 @@ impl fmt::Debug for Acceptor {
 
 impl Fleet {
     /// Builds what `file` says, and changes nothing yet. Breakers of `before` that are still wanted stay as they are, but
-    /// for their config; new ones go on from `resumed`, if it has them. Without an admin token `made` takes its place.
+    /// for their config; new ones go on from `resumed`, if it has them. A throttle stays unless its config changes. Without an admin token `made` takes its place.
     ///
     /// # Errors
     ///
@@ -71,9 +73,19 @@ impl Fleet {
             providers.insert(settings.name.clone(), Arc::new(provider));
         }
         let mut upstreams = BTreeMap::new();
+        let mut throttles = BTreeMap::new();
         let mut changed = Vec::new();
         for (provider, model) in guarded(&file.config) {
             let name = name(&provider.name, model);
+            if let Some(config) = provider.throttle {
+                let old = before.and_then(|before| before.throttles.get(&name));
+                let throttle = match old.filter(|old| *old.config() == config) {
+                    Some(old) => Arc::clone(old),
+                    None => throttle(&name, config)
+                        .map_err(|error| file.problem("", &error.to_string()))?,
+                };
+                throttles.insert(name.clone(), throttle);
+            }
             let config = provider.breaker_config();
             let upstream = match before.and_then(|before| before.upstreams.get(&name)) {
                 Some(old) => {
@@ -92,10 +104,12 @@ impl Fleet {
             let provider = Arc::clone(providers.get(to)?);
             let model = model.unwrap_or(&route.model);
             let scoped = (provider.settings.scope == Scope::Model).then_some(model);
-            let upstream = Arc::clone(upstreams.get(&name(to, scoped))?);
+            let name = name(to, scoped);
+            let upstream = Arc::clone(upstreams.get(&name)?);
             Some(Target {
                 provider,
                 upstream,
+                throttle: throttles.get(&name).cloned(),
                 model: model.to_owned(),
                 takes_any: model == route.model && is_pattern(model),
             })
@@ -147,6 +161,7 @@ impl Fleet {
             text: file.text,
             providers,
             upstreams,
+            throttles,
             routes,
             keys,
             tls: tls.map(Acceptor),
@@ -219,6 +234,14 @@ fn guarded(config: &Config) -> Vec<(&config::Provider, Option<&str>)> {
         }
     }
     guarded
+}
+
+fn throttle(
+    name: &str,
+    config: cutout::ThrottleConfig,
+) -> Result<Arc<Throttle>, cutout::ConfigError> {
+    let builder = Throttle::builder().name(name).totals(true);
+    builder.config(config).build().map(Arc::new)
 }
 
 fn name(provider: &str, model: Option<&str>) -> String {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cutout::Throttle;
 use cutout::router::{
     Attempts, Choice, Policy, Role, Router, RouterConfig, RouterError, Target as Seat,
 };
@@ -19,6 +20,8 @@ pub struct Target {
     pub provider: Arc<Provider>,
     /// The breaker.
     pub upstream: Arc<Upstream>,
+    /// The throttle beside the breaker, if there is one.
+    pub throttle: Option<Arc<Throttle>>,
     /// The model's name there.
     pub model: String,
     /// Whether it is asked for whatever model the client names; `model` is then the route's pattern.
@@ -133,10 +136,11 @@ impl Route {
 
 fn seat(target: Target) -> Seat<Arc<Target>> {
     let (name, breaker) = (target.name(), Arc::clone(&target.upstream.breaker));
-    Seat::new(name, Arc::new(target), breaker)
+    let throttle = target.throttle.clone();
+    Seat::new(name, Arc::new(target), breaker).throttle(throttle)
 }
 
-/// Chooses the next target that has a slot and whose breaker admits the call, of those that `wanted` accepts. Notes
+/// Chooses the next target that has a slot and whose breaker, and throttle if it has one, admit the call, of those that `wanted` accepts. Notes
 /// in `tried` who was passed over and why.
 pub(crate) fn choose(
     router: &Router<Arc<Target>>,

@@ -70,6 +70,22 @@ fn a_fault_is_named_with_its_line_and_field() {
             "line 5: provider[0].breaker.min_calls: 30 is not legal",
         ),
         (
+            provider("throttle = { k = 0.5 }"),
+            "line 4: provider[0].throttle.k: 0.5 is not legal: it must be 1 or more",
+        ),
+        (
+            provider("[provider.throttle]\nk = 2.0\nlength = \"1ms\""),
+            "line 6: provider[0].throttle.length: 1ms is not legal",
+        ),
+        (
+            provider("throttle = { length = 10 }"),
+            "line 4: provider[0].throttle: length: invalid type: integer `10`, expected a duration",
+        ),
+        (
+            provider("throttle = { floor = 3 }"),
+            "line 4: provider[0].throttle: unknown field `floor`",
+        ),
+        (
             provider("breaker = { window = { count = 0 } }"),
             "line 4: provider[0].breaker.window: ",
         ),
@@ -231,13 +247,13 @@ async fn requests_meanwhile_are_all_answered() {
     );
 }
 
-async fn patch(rig: &Rig, version: &str, field: &str, value: Value) -> Answer {
+pub(crate) async fn patch(rig: &Rig, version: &str, field: &str, value: Value) -> Answer {
     let body = json!({"version": version, "field": field, "value": value}).to_string();
     rig.send(rig.request(Method::PATCH, "/admin/config", body))
         .await
 }
 
-fn version(answer: &Answer) -> String {
+pub(crate) fn version(answer: &Answer) -> String {
     answer.json()["version"]
         .as_str()
         .unwrap_or_else(|| panic!("{answer:?}"))

@@ -24,4 +24,5 @@ mod silence;
 mod spending;
 mod storm;
 mod streaming;
+mod throttle;
 mod tls;
