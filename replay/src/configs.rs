@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cutout::Config;
+use cutout::{Config, ConfigError, ThrottleConfig};
 
 use crate::Error;
 
@@ -11,15 +11,49 @@ use crate::Error;
 pub struct Named {
     /// What the report calls it.
     pub name: String,
-    /// What its breakers are told.
-    pub config: Config,
+    /// What stands before the upstream.
+    pub guards: Guards,
+}
+
+/// What stands before an upstream: a breaker, a throttle, or the one behind the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Guards {
+    /// What the breakers are told; `None` for a throttle alone.
+    pub breaker: Option<Config>,
+    /// What the throttles are told, if there are any.
+    pub throttle: Option<ThrottleConfig>,
+}
+
+impl From<Config> for Guards {
+    fn from(config: Config) -> Self {
+        Self {
+            breaker: Some(config),
+            throttle: None,
+        }
+    }
+}
+
+impl Guards {
+    /// Checks every field.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the first illegal field.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if let Some(breaker) = &self.breaker {
+            breaker.validate()?;
+        }
+        self.throttle
+            .as_ref()
+            .map_or(Ok(()), ThrottleConfig::validate)
+    }
 }
 
 /// The core's presets.
 pub fn presets() -> Vec<Named> {
     let named = |name: &str, config| Named {
         name: name.to_owned(),
-        config,
+        guards: Guards::from(config),
     };
     vec![
         named("default", Config::default()),
@@ -28,7 +62,8 @@ pub fn presets() -> Vec<Named> {
     ]
 }
 
-/// Reads a config from TOML: the fields of [`Config`], or those of each `breaker` table of a gateway's file.
+/// Reads a config from TOML: the fields of [`Config`], with those of [`ThrottleConfig`] in a table `throttle` if there is to be one, and
+/// `breaker = "none"` where it stands alone; or the `breaker` and `throttle` tables of each provider of a gateway's file.
 ///
 /// # Errors
 ///
@@ -49,28 +84,76 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<Named>, Error> {
                 let own = own.map_or_else(|| format!("{name} {}", index + 1), str::to_owned);
                 let breaker = provider.get("breaker").cloned();
                 let breaker = breaker.unwrap_or_else(|| toml::Table::new().into());
-                let config = breaker.try_into().map_err(|error: toml::de::Error| {
-                    wrong(format!("provider {own}: breaker: {error}"))
-                })?;
-                configs.push(Named { name: own, config });
+                let told = |field: &str, error: toml::de::Error| {
+                    wrong(format!("provider {own}: {field}: {error}"))
+                };
+                let guards = Guards {
+                    breaker: Some(breaker.try_into().map_err(|error| told("breaker", error))?),
+                    throttle: (provider.get("throttle").cloned())
+                        .map(toml::Value::try_into)
+                        .transpose()
+                        .map_err(|error| told("throttle", error))?,
+                };
+                configs.push(Named { name: own, guards });
             }
             configs
         }
         _ => {
-            let config = toml::from_str(text).map_err(|error| wrong(placed(text, &error)))?;
             vec![Named {
                 name: name.to_owned(),
-                config,
+                guards: guards(text, table).map_err(wrong)?,
             }]
         }
     };
-    for Named { name: own, config } in &configs {
-        config.validate().map_err(|error| {
+    for Named { name: own, guards } in &configs {
+        guards.validate().map_err(|error| {
             let field = error.field().split('.').next().unwrap_or("");
             wrong(format!("{}{error} ({own})", place(text, field)))
         })?;
     }
     Ok(configs)
+}
+
+/// What a text of one config says; what is wrong with it and where.
+fn guards(text: &str, mut table: toml::Table) -> Result<Guards, String> {
+    let alone = table.remove("breaker");
+    let throttle = table.remove("throttle");
+    if let Some(other) = alone
+        .as_ref()
+        .filter(|breaker| breaker.as_str() != Some("none"))
+    {
+        let place = place(text, "breaker");
+        return Err(format!(
+            "{place}breaker = {other} is not legal: it must be \"none\", for a throttle alone; a breaker's fields stand by themselves"
+        ));
+    }
+    let throttle = throttle
+        .map(toml::Value::try_into)
+        .transpose()
+        .map_err(|error| placed(text, &error))?;
+    if alone.is_none() {
+        // Read from the text, where there is one that says no more, errors have their place.
+        let breaker = match throttle {
+            None => toml::from_str(text),
+            Some(_) => table.try_into(),
+        };
+        let breaker = Some(breaker.map_err(|error| placed(text, &error))?);
+        return Ok(Guards { breaker, throttle });
+    }
+    if let Some(field) = table.keys().next() {
+        let place = place(text, field);
+        return Err(format!(
+            "{place}{field} is a breaker's, and breaker = \"none\" says that there is none"
+        ));
+    }
+    if throttle.is_none() {
+        return Err(
+            "breaker = \"none\" and no throttle: nothing would ever be refused; add [throttle]"
+                .to_owned(),
+        );
+    }
+    let breaker = None;
+    Ok(Guards { breaker, throttle })
 }
 
 /// What is wrong with a text and where. An error in a field begins with its name or quotes it, but has no place of its own.
@@ -130,18 +213,31 @@ pub fn read(argument: &str) -> Result<Vec<Named>, Error> {
     parse(&name, &text)
 }
 
-/// What of a config is not as in [`Config::default`].
-pub fn differing(config: &Config) -> toml::Table {
-    let table = |config: &Config| toml::Table::try_from(config).unwrap_or_default();
-    let (own, default) = (table(config), table(&Config::default()));
+/// What of it is not as in [`Config::default`] and [`ThrottleConfig::default`].
+pub fn differing(guards: &Guards) -> toml::Table {
+    let mut table = match &guards.breaker {
+        Some(breaker) => apart(breaker, &Config::default()),
+        None => toml::Table::from_iter([("breaker".to_owned(), "none".into())]),
+    };
+    if let Some(throttle) = &guards.throttle {
+        let throttle = apart(throttle, &ThrottleConfig::default());
+        table.insert("throttle".to_owned(), throttle.into());
+    }
+    table
+}
+
+/// The fields in which two values of a type differ, as the first has them.
+fn apart<T: serde::Serialize>(one: &T, other: &T) -> toml::Table {
+    let table = |of: &T| toml::Table::try_from(of).unwrap_or_default();
+    let (own, other) = (table(one), table(other));
     own.into_iter()
-        .filter(|(field, value)| default.get(field) != Some(value))
+        .filter(|(field, value)| other.get(field) != Some(value))
         .collect()
 }
 
-/// The TOML of a config, to paste into a file: what is not as in [`Config::default`].
-pub fn toml(config: &Config) -> String {
-    let differing = differing(config);
+/// Its TOML, to paste into a file: what is not as in [`Config::default`] and [`ThrottleConfig::default`].
+pub fn toml(guards: &Guards) -> String {
+    let differing = differing(guards);
     if differing.is_empty() {
         return "# the default\n".to_owned();
     }
@@ -178,23 +274,70 @@ mod tests {
     #[test]
     fn what_is_printed_is_read_back_as_it_was() {
         for preset in presets() {
-            let text = toml(&preset.config);
-            assert_eq!(
-                parse("x", &text).unwrap()[0].config,
-                preset.config,
-                "{text}"
-            );
+            let both = Guards {
+                throttle: Some(ThrottleConfig::default()),
+                ..preset.guards
+            };
+            let alone = Guards {
+                breaker: None,
+                throttle: Some(ThrottleConfig {
+                    k: 1.5,
+                    ..ThrottleConfig::default()
+                }),
+            };
+            for guards in [preset.guards, both, alone] {
+                let text = toml(&guards);
+                assert_eq!(parse("x", &text).unwrap()[0].guards, guards, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_throttle_stands_beside_a_breaker_or_alone() {
+        let read = |text: &str| parse("mine", text).map(|configs| configs[0].guards);
+        let both = read("min_calls = 7\n[throttle]\nk = 3.0\n").unwrap();
+        assert_eq!(both.breaker.unwrap().min_calls(), 7);
+        assert_eq!(both.throttle.unwrap().k, 3.0);
+        let alone = read("breaker = 'none'\nthrottle = {}\n").unwrap();
+        assert_eq!((alone.breaker, alone.throttle.unwrap().k), (None, 2.0));
+        for (text, told) in [
+            (
+                "min_calls = 7\n[throttle]\nk = 0.5\n",
+                "line 3, column 1: k = 0.5 is not legal",
+            ),
+            (
+                "[throttle]\nfloor = 1\n",
+                "line 2, column 1: unknown field `floor`",
+            ),
+            (
+                "min_cals = 7\n[throttle]\n",
+                "line 1, column 1: unknown field `min_cals`",
+            ),
+            (
+                "breaker = 7\n[throttle]\n",
+                "line 1, column 1: breaker = 7 is not legal",
+            ),
+            (
+                "breaker = 'none'\nmin_calls = 7\n[throttle]\n",
+                "line 2, column 1: min_calls is a breaker's",
+            ),
+            ("breaker = 'none'\n", "nothing would ever be refused"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
         }
     }
 
     #[test]
     fn the_breakers_of_a_gateways_file_are_configs_by_their_providers() {
-        let text = "[[provider]]\nname = 'a'\nbase_url = 'http://h'\n[provider.breaker]\nmin_calls = 7\n[[provider]]\nname = 'b'\n";
+        let text = "[[provider]]\nname = 'a'\nbase_url = 'http://h'\n[provider.breaker]\nmin_calls = 7\n[provider.throttle]\nk = 3.0\n[[provider]]\nname = 'b'\n";
         let configs = parse("gateway", text).unwrap();
-        assert_eq!(configs[0].config.min_calls(), 7);
+        let first = configs[0].guards;
+        assert_eq!(first.breaker.unwrap().min_calls(), 7);
+        assert_eq!(first.throttle.unwrap().k, 3.0);
         assert_eq!(
-            (configs[1].name.as_str(), configs[1].config),
-            ("b", Config::default())
+            (configs[1].name.as_str(), configs[1].guards),
+            ("b", Config::default().into())
         );
     }
 }

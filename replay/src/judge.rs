@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use cutout::State;
 
 use crate::call::Keys;
-use crate::replay::Transition;
+use crate::replay::{Replayed, Transition};
 use crate::trouble::Trouble;
 
 /// What a config's breakers did about the troubles, and besides.
@@ -17,10 +17,14 @@ pub struct Judgement {
     pub false_trips: u64,
     /// How often a half-open one opened again.
     pub reopenings: u64,
-    /// Troubles in which no breaker was other than closed.
+    /// Troubles in which no breaker was other than closed, and no throttle refused a share.
     pub missed: u64,
     /// How long breakers were in each state other than closed, in nanoseconds, by the state's label.
     pub states_ns: BTreeMap<&'static str, u64>,
+    /// How long breakers that had closed were on their ramps, in nanoseconds.
+    pub ramping_ns: u64,
+    /// How long throttles refused a share, in nanoseconds.
+    pub refusing_ns: u64,
     /// What they did about each trouble.
     pub troubles: Vec<Answer>,
 }
@@ -34,14 +38,16 @@ pub struct Answer {
     pub close_delay_ns: Option<u64>,
     /// Whether one had not closed when the log ended.
     pub never_closed: bool,
-    /// Whether no breaker was other than closed in it.
+    /// Whether no breaker was other than closed in it, and no throttle refused a share.
     pub missed: bool,
+    /// From its start to the first call that a throttle refused; zero if one refused a share when it began.
+    pub refusal_delay_ns: Option<u64>,
 }
 
-/// Judges the transitions of one replay. A trip up to `slack` after a trouble's end is one of that trouble: the
+/// Judges what one replay came to. A trip up to `slack` after a trouble's end is one of that trouble: the
 /// outcomes of calls that began in it may come as late.
 pub fn judge(
-    transitions: &[Transition],
+    replayed: &Replayed,
     troubles: &[Trouble],
     keys: &Keys,
     slack: u64,
@@ -50,7 +56,7 @@ pub fn judge(
     let known = Known::new(troubles, slack);
     let mut judgement = Judgement::default();
     let mut lanes: BTreeMap<u32, Vec<&Transition>> = BTreeMap::new();
-    for transition in transitions {
+    for transition in &replayed.transitions {
         lanes.entry(transition.key).or_default().push(transition);
     }
     let mut periods: HashMap<&str, Vec<Period>> = HashMap::new();
@@ -68,10 +74,22 @@ pub fn judge(
             let length = begin.at.abs_diff(end);
             *judgement.states_ns.entry(begin.to.label()).or_default() += length;
         }
+        for (begin, end) in ramps(lane, end) {
+            judgement.ramping_ns += begin.at.abs_diff(end);
+        }
         periods.insert(name, self::periods(lane, end));
     }
+    let mut refusing: HashMap<&str, Vec<Span>> = HashMap::new();
+    for refused in &replayed.refused {
+        judgement.refusing_ns += refused.start.abs_diff(refused.end);
+        let name = keys.name(refused.key);
+        let spans = refusing.entry(name).or_default();
+        spans.push((refused.start, refused.end));
+    }
     for trouble in troubles {
-        let answer = answer(trouble, &periods, slack);
+        let mut answer = answer(trouble, &periods, slack);
+        answer.refusal_delay_ns = refusal_delay(trouble, &refusing, slack);
+        answer.missed &= answer.refusal_delay_ns.is_none();
         judgement.missed += u64::from(answer.missed);
         judgement.troubles.push(answer);
     }
@@ -146,6 +164,37 @@ pub fn stretches<'t>(lane: &[&'t Transition], end: i64) -> Vec<(&'t Transition, 
     stretches
 }
 
+/// The times in which a breaker that had closed was on its ramp: what closed it, and until when it was.
+pub fn ramps<'t>(lane: &[&'t Transition], end: i64) -> Vec<(&'t Transition, i64)> {
+    let mut ramps = Vec::new();
+    for (index, transition) in lane.iter().enumerate() {
+        if transition.ramp > 0 {
+            let next = lane.get(index + 1).map_or(end, |next| next.at);
+            let until = transition.at.saturating_add_unsigned(transition.ramp);
+            ramps.push((*transition, until.min(next).max(transition.at)));
+        }
+    }
+    ramps
+}
+
+fn refusal_delay(
+    trouble: &Trouble,
+    refusing: &HashMap<&str, Vec<Span>>,
+    slack: u64,
+) -> Option<u64> {
+    let last = trouble.end.saturating_add_unsigned(slack);
+    let own = refusing.iter().filter(|(name, _)| match &trouble.key {
+        None => true,
+        // One throttle for all has no name.
+        Some(key) => **name == key || name.is_empty(),
+    });
+    let near = own
+        .flat_map(|(_, spans)| spans)
+        .filter(|(start, end)| *end >= trouble.start && *start <= last);
+    let delays = near.map(|(start, _)| start.saturating_sub(trouble.start).max(0).unsigned_abs());
+    delays.min()
+}
+
 fn answer(trouble: &Trouble, periods: &HashMap<&str, Vec<Period>>, slack: u64) -> Answer {
     let last = trouble.end.saturating_add_unsigned(slack);
     let (mut trip, mut close, mut missed, mut never) = (None::<u64>, None::<u64>, true, false);
@@ -183,6 +232,7 @@ fn answer(trouble: &Trouble, periods: &HashMap<&str, Vec<Period>>, slack: u64) -
         close_delay_ns: close.filter(|_| !never),
         never_closed: never,
         missed,
+        refusal_delay_ns: None,
     }
 }
 

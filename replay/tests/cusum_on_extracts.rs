@@ -121,7 +121,7 @@ fn configs() -> Vec<Named> {
     ]
     .map(|(name, config)| Named {
         name: name.to_owned(),
-        config,
+        guards: Config::into(config),
     })
     .into()
 }

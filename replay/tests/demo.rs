@@ -92,7 +92,7 @@ fn delays_and_false_trips_are_those_of_the_script() {
         );
     }
     for (row, named) in report.configs.iter().zip(demo::configs().unwrap()) {
-        let (trips, closes) = by_hand(named.config, &calls);
+        let (trips, closes) = by_hand(named.guards.breaker.unwrap(), &calls);
         assert_eq!(row.trips.value, trips.len() as u64, "{}", row.name);
         let in_trouble = |at: &&u64| {
             TROUBLES.iter().any(|(_, start, end)| {

@@ -35,7 +35,9 @@ fn replay(name: &str, options: Options, troubles: Vec<Trouble>, configs: Vec<Nam
 fn steady() -> Vec<Named> {
     let mut configs = presets();
     for named in &mut configs {
-        named.config.open_wait.jitter_percent = 0;
+        if let Some(config) = &mut named.guards.breaker {
+            config.open_wait.jitter_percent = 0;
+        }
     }
     configs
 }

@@ -187,6 +187,76 @@ fn the_stages_of_a_recovery_are_stretches_of_their_own() {
 }
 
 #[test]
+fn a_ramp_and_a_refused_share_have_bands_and_counts_of_their_own() {
+    let folder = Folder::new("shares");
+    fs::write(folder.0.join("log.csv"), rows(0..400)).unwrap();
+    fs::write(folder.0.join("ramp.toml"), "ramp = '20s'\n").unwrap();
+    let throttle = "breaker = 'none'\n[throttle]\nprobes_per_second = 0.1\n";
+    fs::write(folder.0.join("throttle.toml"), throttle).unwrap();
+    let configs = ["--config", "ramp.toml", "--config", "throttle.toml"];
+    let arguments = [&["log.csv", "--orders", "1"][..], &configs].concat();
+    let output = folder.run(&[&arguments[..], &["--json"]].concat(), b"");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [ramped, throttled] = [0, 1].map(|index| &report["configs"][index]);
+    let bands = |config: &Value, state: &str| -> Vec<(i64, i64)> {
+        let stretches = config["stretches"].as_array().unwrap();
+        let of = stretches.iter().filter(|stretch| stretch["state"] == state);
+        let nanos = |stretch: &Value, field: &str| stretch[field].as_i64().unwrap();
+        of.map(|one| (nanos(one, "start_ns"), nanos(one, "end_ns")))
+            .collect()
+    };
+    let closed = bands(ramped, "half_open").last().unwrap().1;
+    let ramp = *bands(ramped, "ramping").last().unwrap();
+    assert_eq!(ramp, (closed, closed + 20_000_000_000));
+    assert_eq!(
+        ramped["ramping_ns"],
+        20_000_000_000_u64 * bands(ramped, "ramping").len() as u64
+    );
+    // A call a second, of which an evenly growing share is admitted: half of them in all.
+    let refused = ramped["ramped"]["value"].as_u64().unwrap();
+    assert!((9..=11).contains(&refused), "{refused}");
+    assert_eq!(ramped["throttled"]["value"], 0);
+
+    let refusing = bands(throttled, "refusing");
+    let lengths = refusing.iter().map(|(start, end)| end - start);
+    assert_eq!(throttled["refusing_ns"], lengths.sum::<i64>());
+    let stretch = &throttled["stretches"][0];
+    let share = stretch["share"].as_f64().unwrap();
+    assert!(share > 0.3 && share < 1.0, "{stretch}");
+    let sums = |fields: &[&str]| {
+        fields
+            .iter()
+            .map(|of| throttled[of]["value"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(sums(&["throttled"]), sums(&["spared", "lost"]));
+    assert_eq!((sums(&["trips"]), sums(&["missed"])), (0, 0));
+    let answer = &throttled["troubles"][0];
+    assert!(
+        answer["trip_delay_ns"].is_null() && answer["refusal_delay_ns"].is_u64(),
+        "{answer}"
+    );
+
+    let terminal = String::from_utf8(folder.run(&arguments, b"").stdout).unwrap();
+    let page = fs::read_to_string(folder.0.join("replay.html")).unwrap();
+    for said in [
+        "ramp: 10 refused on ramps, in 20.0 s",
+        "refused by throttles, in ",
+        ", a share",
+    ] {
+        assert!(terminal.contains(said), "{said}: {terminal}");
+    }
+    for said in [
+        "closed, on its ramp",
+        "a share refused by a throttle",
+        "on ramps",
+        "throttled",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+}
+
+#[test]
 fn an_interrupt_leaves_the_report_of_what_was_read() {
     let folder = Folder::new("interrupt");
     let mut child = Command::new(PROGRAM)

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use cutout::{Label, ManualClock, OwnedPermit, Report};
+use cutout::{AnyPermit, Label, Report};
 
+use super::lane::Permits;
 use crate::call::Call;
 
 /// What a breaker is told when a call ends. Its label is the number of what the log said.
@@ -19,15 +20,15 @@ pub(super) fn told(call: &Call) -> Report {
 pub(super) struct Flight {
     count: u64,
     call: Call,
-    permit: OwnedPermit<ManualClock>,
+    permits: Permits,
 }
 
 impl Flight {
-    pub(super) const fn new(count: u64, call: Call, permit: OwnedPermit<ManualClock>) -> Self {
+    pub(super) const fn new(count: u64, call: Call, permits: Permits) -> Self {
         Self {
             count,
             call,
-            permit,
+            permits,
         }
     }
 
@@ -40,7 +41,7 @@ impl Flight {
     }
 
     pub(super) fn settle(self) {
-        self.permit.done(told(&self.call));
+        self.permits.done(told(&self.call));
     }
 
     fn order(&self) -> (i64, u64) {

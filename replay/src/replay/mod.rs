@@ -3,6 +3,7 @@
 mod flight;
 mod lane;
 mod order;
+mod refusing;
 mod seen;
 mod sums;
 
@@ -10,19 +11,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use cutout::{Config, ConfigError, ManualClock};
+use cutout::{AnyPermit, ConfigError, ManualClock};
 
 use self::flight::{Flight, told};
 use self::lane::Lane;
 use crate::call::Call;
+use crate::configs::Guards;
 
 pub use order::Order;
+pub use refusing::Refused;
 pub use seen::{Evidence, Replayed, Transition};
 pub use sums::Sums;
 
 /// One config before the calls of a log, in one order.
 ///
-/// A breaker is asked when a call begins, and told its outcome when it ends, while others are in flight as they
+/// A breaker, and the throttle behind it if there is one, is asked when a call begins, and told its outcome when it ends, while others are in flight as they
 /// were. A call that it refuses is not made: it is *spared* if it was bad and *lost* if it was well.
 ///
 /// What a log cannot tell: whether the upstream would have healed sooner for being called less, and what the
@@ -30,7 +33,7 @@ pub use sums::Sums;
 ///
 /// Calls must come in the order of their starts, as [`Input`](crate::input::Input) gives them.
 pub struct Replay {
-    config: Config,
+    guards: Guards,
     clock: ManualClock,
     /// The time of the log at which the clock is zero.
     origin: Option<i64>,
@@ -44,15 +47,16 @@ pub struct Replay {
 impl Replay {
     /// A replay of calls in this order.
     ///
-    /// Jitter is drawn by a seed of each key's, so that a replay that is made twice says the same twice.
+    /// Jitter, and which calls a throttle refuses, is drawn by a seed of each key's, so that a replay that is made twice says the same twice.
     ///
     /// # Errors
     ///
     /// A [`ConfigError`] that names the first illegal field.
-    pub fn new(config: Config, order: Order) -> Result<Self, ConfigError> {
-        config.validate()?;
+    pub fn new(guards: impl Into<Guards>, order: Order) -> Result<Self, ConfigError> {
+        let guards = guards.into();
+        guards.validate()?;
         Ok(Self {
-            config,
+            guards,
             clock: ManualClock::new(),
             origin: None,
             lanes: Vec::new(),
@@ -85,6 +89,9 @@ impl Replay {
             self.call(&call);
         }
         self.settle(i64::MAX);
+        for lane in self.lanes.into_iter().flatten() {
+            lane.finish(&mut self.seen);
+        }
         self.seen
     }
 
@@ -96,20 +103,18 @@ impl Replay {
             self.lanes.resize_with(index + 1, || None);
             self.seen.sums.resize(index + 1, Sums::default());
         }
-        let (config, clock) = (&self.config, &self.clock);
-        let lane = self.lanes[index].get_or_insert_with(|| Lane::new(config, clock, call.key));
-        let made = if call.took == 0 {
-            // Begins and ends at once, before any other.
-            lane.allow().map(|permit| permit.done(told(call))).is_some()
-        } else {
-            lane.allow_owned()
-                .map(|permit| {
-                    self.count += 1;
-                    let flight = Flight::new(self.count, *call, permit);
-                    self.in_flight.push(Reverse(flight));
-                })
-                .is_some()
-        };
+        let (guards, clock) = (&self.guards, &self.clock);
+        let lane = self.lanes[index].get_or_insert_with(|| Lane::new(guards, clock, call.key));
+        let made = lane.admit(call.start, &mut self.seen).map(|permits| {
+            if call.took == 0 {
+                // Begins and ends at once, before any other.
+                permits.done(told(call));
+            } else {
+                self.count += 1;
+                let flight = Flight::new(self.count, *call, permits);
+                self.in_flight.push(Reverse(flight));
+            }
+        });
         lane.look(call.start, &mut self.seen);
         self.seen.sums[index].count(call, made);
     }
@@ -140,7 +145,7 @@ impl Replay {
 impl std::fmt::Debug for Replay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Replay")
-            .field("config", &self.config)
+            .field("guards", &self.guards)
             .field("in_flight", &self.in_flight.len())
             .finish_non_exhaustive()
     }

@@ -2,6 +2,7 @@
 
 use cutout::{Cause, Counts, State, Threshold};
 
+use super::refusing::Refused;
 use super::sums::Sums;
 
 /// A transition of one breaker, or the begin of a further stage of its recovery.
@@ -17,6 +18,8 @@ pub struct Transition {
     pub to: State,
     /// The stage after, from 1; zero where the config has no stages, and in other states.
     pub stage: u8,
+    /// How long a closed breaker then refuses a falling share of the calls, in nanoseconds; zero without a ramp, and in other states.
+    pub ramp: u64,
 }
 
 impl Transition {
@@ -50,6 +53,8 @@ pub struct Replayed {
     pub kept_until: Option<i64>,
     /// The evidence of the first trips among them, in their order.
     pub evidence: Vec<Evidence>,
+    /// The first times in which throttles refused a share of the calls.
+    pub refused: Vec<Refused>,
 }
 
 impl Replayed {
@@ -59,6 +64,9 @@ impl Replayed {
     /// The most trips whose evidence is kept.
     pub const MOST_EVIDENCE: usize = 1_000;
 
+    /// The most times of refusing that are kept.
+    pub const MOST_REFUSED: usize = 10_000;
+
     /// What became of all calls.
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();
@@ -66,6 +74,13 @@ impl Replayed {
             total.add(sums);
         }
         total
+    }
+
+    /// Notes a time in which a throttle refused a share.
+    pub(super) fn refused(&mut self, over: Refused) {
+        if self.refused.len() < Self::MOST_REFUSED {
+            self.refused.push(over);
+        }
     }
 
     /// Notes a transition, and the evidence if it is a trip.

@@ -1,5 +1,7 @@
 //! Calls counted by what became of them.
 
+use cutout::Cause;
+
 use crate::call::Call;
 
 /// What became of calls: each is in exactly one of the first four.
@@ -15,6 +17,10 @@ pub struct Sums {
     pub lost: u64,
     /// How long the spared calls took, in nanoseconds.
     pub saved_ns: u64,
+    /// Calls of the spared and the lost that a throttle refused.
+    pub throttled: u64,
+    /// Those that were refused on the ramp of a breaker that had closed.
+    pub ramped: u64,
 }
 
 impl Sums {
@@ -30,10 +36,17 @@ impl Sums {
         self.spared += other.spared;
         self.lost += other.lost;
         self.saved_ns = self.saved_ns.saturating_add(other.saved_ns);
+        self.throttled += other.throttled;
+        self.ramped += other.ramped;
     }
 
-    pub(super) fn count(&mut self, call: &Call, made: bool) {
-        match (made, call.bad) {
+    pub(super) fn count(&mut self, call: &Call, made: Result<(), Cause>) {
+        match made {
+            Err(Cause::Throttled) => self.throttled += 1,
+            Err(Cause::Ramping) => self.ramped += 1,
+            _ => {}
+        }
+        match (made.is_ok(), call.bad) {
             (true, false) => self.made_well += 1,
             (true, true) => self.made_bad += 1,
             (false, false) => self.lost += 1,

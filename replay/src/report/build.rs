@@ -8,7 +8,7 @@ use super::{ConfigRow, KeyRow, Ranged, Report, Stretch, Trip, TroubleRow};
 use crate::call::{Call, Keys};
 use crate::configs::{self, Named};
 use crate::input::Reading;
-use crate::judge::{Judgement, judge, stretches};
+use crate::judge::{Judgement, judge, ramps, stretches};
 use crate::replay::{Evidence, Order, Replay, Replayed, Transition};
 use crate::timeline::Timeline;
 use crate::trouble::{Finder, Trouble};
@@ -58,7 +58,7 @@ impl Run {
                     0 => Order::as_written(),
                     seed => Order::drawn(seed as u64, resolution),
                 };
-                let replay = Replay::new(named.config, order).map_err(|error| Error::Config {
+                let replay = Replay::new(named.guards, order).map_err(|error| Error::Config {
                     name: named.name.clone(),
                     message: error.to_string(),
                 })?;
@@ -167,15 +167,12 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn judge(&self, transitions: &[Transition]) -> Judgement {
-        judge(transitions, self.troubles, self.keys, self.slack, self.end)
+    fn judge(&self, replayed: &Replayed) -> Judgement {
+        judge(replayed, self.troubles, self.keys, self.slack, self.end)
     }
 
     fn row(&self, named: &Named, orders: &[Replayed]) -> ConfigRow {
-        let judged: Vec<Judgement> = orders
-            .iter()
-            .map(|order| self.judge(&order.transitions))
-            .collect();
+        let judged: Vec<Judgement> = orders.iter().map(|order| self.judge(order)).collect();
         let ranged = |of: &dyn Fn(usize) -> u64| {
             let values = (0..orders.len()).map(of);
             Ranged {
@@ -189,7 +186,7 @@ impl Context<'_> {
         let keys = (0_u32..).zip(&written.sums);
         ConfigRow {
             name: named.name.clone(),
-            toml: configs::toml(&named.config),
+            toml: configs::toml(&named.guards),
             trips: ranged(&|order| judged[order].trips),
             false_trips: ranged(&|order| judged[order].false_trips),
             missed: ranged(&|order| judged[order].missed),
@@ -199,7 +196,11 @@ impl Context<'_> {
             spared: ranged(&|order| totals[order].spared),
             lost: ranged(&|order| totals[order].lost),
             saved_ns: ranged(&|order| totals[order].saved_ns),
+            throttled: ranged(&|order| totals[order].throttled),
+            ramped: ranged(&|order| totals[order].ramped),
             states_ns: judged[0].states_ns.clone(),
+            ramping_ns: judged[0].ramping_ns,
+            refusing_ns: judged[0].refusing_ns,
             troubles: judged[0].troubles.clone(),
             keys: keys
                 .map(|(key, sums)| (self.keys.name(key).to_owned(), *sums))
@@ -251,16 +252,30 @@ impl Context<'_> {
         }
         let all = lanes.iter().flat_map(|(&key, lane)| {
             let key = self.keys.name(key);
-            stretches(lane, self.end)
-                .into_iter()
-                .map(|(begin, end_ns)| Stretch {
-                    key: key.to_owned(),
-                    state: begin.to.label(),
-                    stage: begin.stage,
-                    start_ns: begin.at,
-                    end_ns,
-                })
+            let stretch = move |state, (begin, end_ns): (&Transition, i64)| Stretch {
+                key: key.to_owned(),
+                state,
+                stage: begin.stage,
+                share: None,
+                start_ns: begin.at,
+                end_ns,
+            };
+            let not_closed = stretches(lane, self.end).into_iter();
+            let not_closed = not_closed.map(move |one| stretch(one.0.to.label(), one));
+            let ramps = ramps(lane, self.end).into_iter();
+            not_closed.chain(ramps.map(move |one| stretch(Stretch::RAMPING, one)))
         });
-        all.take(Run::STRETCHES).collect()
+        let refused = of.refused.iter().map(|refused| Stretch {
+            key: self.keys.name(refused.key).to_owned(),
+            state: Stretch::REFUSING,
+            stage: 0,
+            share: Some(refused.refused as f64 / refused.asked.max(1) as f64),
+            start_ns: refused.start,
+            end_ns: refused.end,
+        });
+        let mut all: Vec<Stretch> = all.take(Run::STRETCHES).collect();
+        all.extend(refused);
+        all.truncate(Run::STRETCHES);
+        all
     }
 }

@@ -69,6 +69,8 @@ fn colors() -> String {
         (picture::HALF, "half"),
         (picture::TROUBLE, "trouble"),
         (picture::OTHER, "other"),
+        (picture::RAMP, "ramp"),
+        (picture::SHARE, "share"),
     ];
     let rule = |(color, name): (RGBColor, &str)| {
         let hex = hex(color);
@@ -118,7 +120,8 @@ fn read(report: &Report) -> Markup {
 }
 
 fn table(report: &Report) -> Markup {
-    let head = [
+    let has_shares = refuse_shares(report);
+    let mut head = vec![
         "trips",
         "false",
         "missed",
@@ -131,17 +134,26 @@ fn table(report: &Report) -> Markup {
         "lost",
         "saved",
     ];
+    if has_shares {
+        head.extend(["on ramps", "throttled"]);
+    }
     html! {
         div.scroll {
             table {
                 thead { tr { th { "config" } @for name in head { th.n { (name) } } } }
-                tbody { @for row in &report.configs { (config_row(row)) } }
+                tbody { @for row in &report.configs { (config_row(row, has_shares)) } }
             }
         }
     }
 }
 
-fn config_row(row: &ConfigRow) -> Markup {
+/// Whether some config refused a share of the calls, on a ramp or by a throttle.
+fn refuse_shares(report: &Report) -> bool {
+    let mut rows = report.configs.iter();
+    rows.any(|row| row.ramped.max + row.throttled.max > 0)
+}
+
+fn config_row(row: &ConfigRow, has_shares: bool) -> Markup {
     let state = |name: &str| row.states_ns.get(name).copied().unwrap_or(0);
     html! {
         tr {
@@ -150,6 +162,7 @@ fn config_row(row: &ConfigRow) -> Markup {
             @for name in ["open", "half_open"] { td.n { (span(state(name))) } }
             @for number in [row.made_well, row.made_bad, row.spared, row.lost] { td.n { (ranged(number, grouped)) } }
             td.n { (ranged(row.saved_ns, span)) }
+            @if has_shares { @for number in [row.ramped, row.throttled] { td.n { (ranged(number, grouped)) } } }
         }
     }
 }
@@ -164,6 +177,9 @@ fn explained(report: &Report) -> Markup {
         p.soft {
             "Each call is in exactly one of made well, made bad, spared (refused, and it was bad) and lost (refused, and it was well). "
             "Saved is how long callers waited for the calls that were spared. "
+            @if refuse_shares(report) {
+                "Of the spared and the lost some were refused on the ramp of a breaker that had closed, or by a throttle; the rest by a breaker that was not closed. "
+            }
             "A trip is a closed breaker that opens; it is false if no upstream of it was in trouble, nor had been in the last "
             (span(report.slack_ns)) ". "
             @if report.orders > 1 {
@@ -186,6 +202,8 @@ fn pictured(report: &Report) -> Markup {
     let has = |state: &str| states.contains(&state);
     let mut stretches = report.configs.iter().flat_map(|row| &row.stretches);
     let has_stages = stretches.any(|stretch| stretch.stage > 1);
+    let has_ramps = report.configs.iter().any(|row| row.ramping_ns > 0);
+    let has_shares = report.configs.iter().any(|row| row.throttled.max > 0);
     let has_durations = report.timeline.iter().any(|moment| moment.p50_ms.is_some());
     let legend = [
         ("calls", "calls", true),
@@ -196,6 +214,8 @@ fn pictured(report: &Report) -> Markup {
         ("open", "open", has("open")),
         ("half-open", "half", has("half_open")),
         ("half-open, a further stage", "other", has_stages),
+        ("closed, on its ramp", "ramp", has_ramps),
+        ("a share refused by a throttle", "share", has_shares),
     ];
     html! {
         figure role="img" aria-label="Calls, durations and the states of the breakers over time" {

@@ -7,8 +7,8 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
 use plotters::prelude::*;
 
-use super::Report;
 use super::bands::{Band, bands};
+use super::{Report, Stretch};
 use crate::search::{Advice, Point, Tried};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -24,6 +24,8 @@ pub(super) const OPEN: RGBColor = RGBColor(7, 7, 7);
 pub(super) const HALF: RGBColor = RGBColor(8, 8, 8);
 pub(super) const TROUBLE: RGBColor = RGBColor(9, 9, 9);
 pub(super) const OTHER: RGBColor = RGBColor(10, 10, 10);
+pub(super) const RAMP: RGBColor = RGBColor(11, 11, 11);
+pub(super) const SHARE: RGBColor = RGBColor(12, 12, 12);
 
 const WIDTH: u32 = 1_000;
 const FONT: &str = "system-ui";
@@ -239,7 +241,7 @@ fn draw_bands(area: &Area<'_>, bands: &[Band<'_>], report: &Report, axis: &Axis)
         area,
         report,
         axis,
-        "what each config does: closed, open, half-open",
+        "what each config does: closed, open, half-open, a share refused",
         y,
         |_: &f64| String::new()
     );
@@ -256,12 +258,26 @@ fn draw_bands(area: &Area<'_>, bands: &[Band<'_>], report: &Report, axis: &Axis)
             let color = match (stretch.state, stretch.stage) {
                 ("open", _) => OPEN,
                 ("half_open", 0 | 1) => HALF,
+                (Stretch::RAMPING, _) => RAMP,
+                (Stretch::REFUSING, _) => SHARE,
                 _ => OTHER,
             };
             let (from, to) = (axis.at(stretch.start_ns), axis.at(stretch.end_ns));
             // Half-open is often a moment: it is not drawn over what is open.
-            let least = if stretch.state == "open" { least } else { 0.0 };
-            bar(from, to.max(from + least).min(axis.seconds), color)
+            let least = if matches!(stretch.state, "open" | Stretch::REFUSING) {
+                least
+            } else {
+                0.0
+            };
+            let to = to.max(from + least).min(axis.seconds);
+            // What a throttle refuses it refuses beside what its breaker does: as high as its share, below the middle.
+            match stretch.share {
+                Some(share) => {
+                    let high = top - 0.8 + 0.1 + 0.2 * share;
+                    Rectangle::new([(from, top - 0.8), (to, high)], color.filled())
+                }
+                None => bar(from, to, color),
+            }
         });
         chart.draw_series(stretches)?;
     }

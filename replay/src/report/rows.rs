@@ -102,8 +102,16 @@ pub struct ConfigRow {
     pub lost: Ranged,
     /// How long the spared calls took.
     pub saved_ns: Ranged,
+    /// Calls of the spared and the lost that a throttle refused.
+    pub throttled: Ranged,
+    /// Those that were refused on the ramp of a breaker that had closed.
+    pub ramped: Ranged,
     /// How long breakers were in each state other than closed, by the state.
     pub states_ns: BTreeMap<&'static str, u64>,
+    /// How long breakers that had closed were on their ramps.
+    pub ramping_ns: u64,
+    /// How long throttles refused a share of the calls.
+    pub refusing_ns: u64,
     /// What it did about each trouble, in the order of the troubles.
     pub troubles: Vec<Answer>,
     /// What became of the calls of each key.
@@ -113,7 +121,8 @@ pub struct ConfigRow {
     pub judged_until_ns: Option<i64>,
     /// Each trip with its evidence, the first thousand.
     pub trip_list: Vec<Trip>,
-    /// The times in which breakers were other than closed, the first ten thousand.
+    /// The times in which breakers were other than closed or on their ramps, and those in which throttles refused a share; the
+    /// first ten thousand.
     pub stretches: Vec<Stretch>,
 }
 
@@ -144,19 +153,28 @@ pub struct Trip {
     pub trouble: Option<String>,
 }
 
-/// A time in which a breaker was other than closed.
+/// A time in which a breaker was other than closed or on its ramp, or a throttle refused a share.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stretch {
     /// Whose.
     pub key: String,
-    /// In which state.
+    /// In which state; [`RAMPING`](Self::RAMPING) or [`REFUSING`](Self::REFUSING).
     pub state: &'static str,
     /// In which stage of a recovery by stages, from 1; zero without them.
     pub stage: u8,
+    /// The share of its calls that a throttle refused.
+    pub share: Option<f64>,
     /// From when.
     pub start_ns: i64,
     /// To when.
     pub end_ns: i64,
+}
+
+impl Stretch {
+    /// A breaker that has closed refuses a falling share.
+    pub const RAMPING: &str = "ramping";
+    /// A throttle refuses a share.
+    pub const REFUSING: &str = "refusing";
 }
 
 impl Report {

@@ -142,6 +142,7 @@ pub fn tables(report: &Report) -> String {
         }
         let _ = writeln!(text, "{table}");
     }
+    text.push_str(&shares(report));
     text.push_str(&trips(report));
     for row in &report.configs {
         if let Some(until) = row.judged_until_ns {
@@ -150,6 +151,30 @@ pub fn tables(report: &Report) -> String {
                 "{} CHANGED ITS STATE TOO OFTEN: its trips, its time open and its answers are those before {}",
                 row.name,
                 time(until)
+            );
+        }
+    }
+    text
+}
+
+/// What was refused while no breaker was open: on ramps, and by throttles.
+fn shares(report: &Report) -> String {
+    let mut text = String::new();
+    for row in &report.configs {
+        if row.ramping_ns > 0 {
+            let (refused, ramping) = (ranged(row.ramped, grouped), span(row.ramping_ns));
+            let _ = writeln!(
+                text,
+                "{}: {refused} refused on ramps, in {ramping}",
+                row.name
+            );
+        }
+        if row.throttled.max > 0 {
+            let (refused, refusing) = (ranged(row.throttled, grouped), span(row.refusing_ns));
+            let _ = writeln!(
+                text,
+                "{}: {refused} refused by throttles, in {refusing}",
+                row.name
             );
         }
     }
@@ -197,10 +222,17 @@ fn trips(report: &Report) -> String {
     format!("{table}\n")
 }
 
-/// What a config did about a trouble: when it opened, when it closed.
+/// What a config did about a trouble: when it opened or began to refuse a share, when it closed.
 pub(super) fn answer(answer: &Answer) -> (String, String) {
     if answer.missed {
         return ("missed".to_owned(), String::new());
+    }
+    if let (None, Some(delay)) = (answer.trip_delay_ns, answer.refusal_delay_ns) {
+        let refused = match delay {
+            0 => "was refusing a share".to_owned(),
+            delay => format!("{}, a share", span(delay)),
+        };
+        return (refused, String::new());
     }
     let opened = answer
         .trip_delay_ns

@@ -52,7 +52,7 @@ pub struct Tried {
     /// What it did after it.
     pub second: Numbers,
     #[serde(skip)]
-    pub(super) config: cutout::Config,
+    pub(super) guards: crate::configs::Guards,
 }
 
 /// What a config did in one part of the log.

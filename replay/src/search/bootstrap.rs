@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::subject::Search;
 use crate::call::Call;
+use crate::configs::Guards;
 use crate::replay::{Order, Replay};
 
 /// How often a config opens for nothing, by a block bootstrap.
@@ -31,7 +32,7 @@ const DRAWS: usize = 40;
 /// How many calls are replayed in all.
 const WORK: usize = 20_000_000;
 
-pub(super) fn false_trips(search: &Search<'_>, config: &cutout::Config) -> FalseTrips {
+pub(super) fn false_trips(search: &Search<'_>, guards: &Guards) -> FalseTrips {
     let blocks = blocks(search);
     let calls: usize = blocks.iter().map(|block| block.len()).sum();
     let quiet = blocks.len() as u64 * BLOCK.unsigned_abs();
@@ -43,7 +44,7 @@ pub(super) fn false_trips(search: &Search<'_>, config: &cutout::Config) -> False
     };
     let mut trips: Vec<f64> = (0..draws)
         .into_par_iter()
-        .map(|draw| trips(&blocks, config, draw as u64) as f64 / quiet_days)
+        .map(|draw| trips(&blocks, guards, draw as u64) as f64 / quiet_days)
         .collect();
     trips.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -85,9 +86,9 @@ fn blocks<'a>(search: &Search<'a>) -> Vec<&'a [Call]> {
 }
 
 /// The trips in as many blocks, drawn with replacement and put one behind the other.
-fn trips(blocks: &[&[Call]], config: &cutout::Config, seed: u64) -> usize {
+fn trips(blocks: &[&[Call]], guards: &Guards, seed: u64) -> usize {
     let mut random = fastrand::Rng::with_seed(seed);
-    let Ok(mut replay) = Replay::new(*config, Order::as_written()) else {
+    let Ok(mut replay) = Replay::new(*guards, Order::as_written()) else {
         return 0;
     };
     let origin = blocks[0][0].start;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cutout::{Config, Cusum, OpenWait, Overdue, Score, SlowRule, Window};
 
-use crate::configs::{Named, presets};
+use crate::configs::{Guards, Named, presets};
 
 /// What of a log the candidates are made by.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +31,15 @@ pub(super) fn candidates(log: Log) -> Vec<Named> {
     rules.extend(log.slow.map(slow_ratios).into_iter().flatten());
     rules.extend(scores(log));
     for (wait, open_wait) in waits {
-        all.extend(rules.iter().map(|named| Named {
-            name: format!("{}, {wait}", named.name),
-            config: named.config.with(|config| config.open_wait = open_wait),
+        all.extend(rules.iter().map(|named| {
+            Named {
+                name: format!("{}, {wait}", named.name),
+                guards: Guards {
+                    breaker: (named.guards.breaker)
+                        .map(|config| config.with(|config| config.open_wait = open_wait)),
+                    ..named.guards
+                },
+            }
         }));
     }
     all
@@ -42,7 +48,7 @@ pub(super) fn candidates(log: Log) -> Vec<Named> {
 fn named(name: String, change: impl FnOnce(&mut Config)) -> Named {
     Named {
         name,
-        config: Config::default().with(change),
+        guards: Config::default().with(change).into(),
     }
 }
 
@@ -124,13 +130,14 @@ fn scores(log: Log) -> Vec<Named> {
             if let Some(limit) = log.slow {
                 all.push(Named {
                     name: format!("{name}, slow calls too"),
-                    config: Config::cusum(failures.and_slow(limit, score))
-                        .with(|config| config.overdue = Some(Overdue::Slow)),
+                    guards: Config::cusum(failures.and_slow(limit, score))
+                        .with(|config| config.overdue = Some(Overdue::Slow))
+                        .into(),
                 });
             }
             all.push(Named {
                 name,
-                config: Config::cusum(failures),
+                guards: Config::cusum(failures).into(),
             });
         }
     }
@@ -150,7 +157,7 @@ mod tests {
                 let all = of(quiet_rate, slow);
                 assert!(all.len() > 150, "{}", all.len());
                 for named in &all {
-                    assert!(named.config.validate().is_ok(), "{named:?}");
+                    assert!(named.guards.validate().is_ok(), "{named:?}");
                 }
             }
         }
@@ -158,7 +165,9 @@ mod tests {
         let proposed = |quiet_rate| {
             let all = of(quiet_rate, None);
             let expected = Window::cusum(score);
-            all.iter().any(|named| named.config.window == expected)
+            all.iter()
+                .filter_map(|named| named.guards.breaker)
+                .any(|config| config.window == expected)
         };
         assert!(proposed(0.001) && !proposed(0.03));
     }

@@ -52,7 +52,7 @@ impl Search<'_> {
                 name: all[index].name.clone(),
                 first: numbers[index],
                 second: self.numbers(&all[index], second),
-                config: all[index].config,
+                guards: all[index].guards,
             })
             .collect();
         // A well call that is lost weighs as much as a bad one that is made; of equals, the one that opens least.
@@ -70,13 +70,13 @@ impl Search<'_> {
             troubles: (before, self.troubles.len() - before),
             quiet_rate,
             points: numbers.iter().map(Numbers::point).collect(),
-            toml: chosen.map_or(String::new(), |index| configs::toml(&front[index].config)),
+            toml: chosen.map_or(String::new(), |index| configs::toml(&front[index].guards)),
             config: chosen.map_or(toml::Table::new(), |index| {
-                configs::differing(&front[index].config)
+                configs::differing(&front[index].guards)
             }),
             false_trips: chosen
                 .filter(|_| !self.is_stopped())
-                .map(|index| bootstrap::false_trips(self, &front[index].config)),
+                .map(|index| bootstrap::false_trips(self, &front[index].guards)),
             front,
             chosen,
             sentences: Vec::new(),
@@ -112,7 +112,7 @@ impl Search<'_> {
         let (Some(first), Some(last)) = (calls.first(), calls.last()) else {
             return Numbers::default();
         };
-        let Ok(mut replay) = Replay::new(named.config, Order::as_written()) else {
+        let Ok(mut replay) = Replay::new(named.guards, Order::as_written()) else {
             return Numbers::default();
         };
         replay.feed(calls);
@@ -124,13 +124,7 @@ impl Search<'_> {
             .filter(|trouble| trouble.end >= first.start && trouble.start <= last.start)
             .cloned()
             .collect();
-        let judged = judge(
-            &replayed.transitions,
-            &own,
-            self.keys,
-            self.slack,
-            last.end(),
-        );
+        let judged = judge(&replayed, &own, self.keys, self.slack, last.end());
         Numbers {
             made_bad: sums.made_bad,
             spared: sums.spared,
