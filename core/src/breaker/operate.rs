@@ -262,9 +262,12 @@ impl<C: Clock> Breaker<C> {
             let from = engine.word.load();
             let same = from.with_other_side(shape, recorder);
             let to = match from.state() {
-                State::Closed if reshapes => same.to_closed(recorder),
-                State::ObserveOnly if reshapes => same.to_observe_only(recorder),
+                State::Closed if reshapes => Some(same.to_closed(recorder)),
+                State::ObserveOnly if reshapes => Some(same.to_observe_only(recorder)),
                 _ => engine.keeping_ramp(from, same),
+            };
+            let Some(to) = to else {
+                continue;
             };
             let renewed = to.generation() != from.generation();
             let counts = if renewed {
@@ -279,7 +282,6 @@ impl<C: Clock> Breaker<C> {
                 continue;
             }
             if engine.begin_ramping(from, to, || now.get()) {
-                engine.end_ramp_without(to);
                 if reshapes && recorder.by_time {
                     engine.timeline().start(side, now.get());
                 }

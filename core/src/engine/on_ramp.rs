@@ -36,8 +36,11 @@ impl Engine {
         }
     }
 
+    /// A config without a ramp ends one, so that none is under way by it, whatever the cell says.
     fn begun(&self, word: Word) -> Option<Begun> {
-        self.on_demand.ramps()?.begun(word.generation())
+        let ramps = self.on_demand.ramps()?;
+        let has_ramp = self.terms(word).ramps();
+        has_ramp.then(|| ramps.begun(word.generation()))?
     }
 
     /// Whether a call is within this share.
@@ -60,21 +63,6 @@ impl Engine {
             && self.word.try_move(word, word.timed_if(timed))
     }
 
-    /// Ends a ramp under way once the word goes by a config without one, so that a later config with a ramp does not bring it back. For
-    /// who has moved the word to that config, as long as no other config can follow.
-    pub(crate) fn end_ramp_without(&self, word: Word) {
-        let generation = word.generation();
-        if let (State::Closed, false, Some(ramps)) = (
-            word.state(),
-            self.terms(word).ramps(),
-            self.on_demand.ramps(),
-        ) && ramps.begun(generation).is_some()
-        {
-            // False if the generation is over, and with it the ramp: none is handed on by this config.
-            let _ = ramps.end(generation, || self.word.load().generation() == generation);
-        }
-    }
-
     /// As [`begin`](Self::begin). A closed generation begins with a ramp, if the config has one and the state before rejected calls.
     /// One that is under way goes on.
     #[must_use = "only the winner of a move may act on it"]
@@ -87,21 +75,31 @@ impl Engine {
             State::Closed => self.begun(from),
             State::Disabled | State::ObserveOnly => None,
         };
-        let (Some(begun), true, Some(ramps)) =
-            (begun, self.terms(to).ramps(), self.on_demand.ramps())
-        else {
+        let (true, Some(ramps)) = (self.terms(to).ramps(), self.on_demand.ramps()) else {
             return self.begin(from, to);
         };
-        ramps.begin(to.generation(), begun, || self.is_current(from))
-            && self.begin(from, to.timed_if(true))
+        let (generation, current) = (to.generation(), || self.is_current(from));
+        match begun {
+            Some(begun) => {
+                ramps.begin(generation, begun, current) && self.begin(from, to.timed_if(true))
+            }
+            // An attempt that has failed may have left one there.
+            None => ramps.end(generation, current) && self.begin(from, to),
+        }
     }
 
-    /// A word of the same generation by another config: timed, if that has a ramp and one is under way.
-    pub(crate) fn keeping_ramp(&self, from: Word, to: Word) -> Word {
-        let goes_on = from.state() == State::Closed
-            && to.generation() == from.generation()
-            && self.terms(to).ramps()
-            && self.begun(from).is_some();
-        if goes_on { to.timed_if(true) } else { to }
+    /// A word of the same generation by another config: timed, if that has a ramp and one is under way. `None` if the word has moved
+    /// meanwhile.
+    pub(crate) fn keeping_ramp(&self, from: Word, to: Word) -> Option<Word> {
+        let ramps = match self.on_demand.ramps() {
+            Some(ramps) if from.state() == State::Closed && self.terms(to).ramps() => ramps,
+            _ => return Some(to),
+        };
+        if self.begun(from).is_some() {
+            return Some(to.timed_if(true));
+        }
+        // By the config so far there is none. What one before it has left in the cell does not come back.
+        let is_ended = ramps.end(from.generation(), || self.is_current(from));
+        is_ended.then_some(to)
     }
 }
