@@ -13,6 +13,7 @@ pub mod arguments;
 pub mod cast;
 pub mod cell;
 pub mod chance;
+mod draws;
 pub mod entry;
 pub mod instructions;
 pub mod pattern;

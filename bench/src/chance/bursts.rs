@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cutout::{Breaker, Config, Cusum, ManualClock, Outcome, Score, Settled};
 
-use super::draws::Draws;
 use super::text::calls;
+use crate::draws::Draws;
 
 /// The time from one call to the next: a hundred in a second.
 const BETWEEN: Duration = Duration::from_millis(10);

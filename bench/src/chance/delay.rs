@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use cutout::{Breaker, Config, ManualClock, Settled, Window};
 
-use super::draws::Draws;
 use super::rules::Rule;
 use super::text::{calls, percent, power_of_ten};
+use crate::draws::Draws;
 
 /// The shares of failures at which the calls are counted.
 const SHARES: [f64; 4] = [0.3, 0.5, 0.9, 1.0];

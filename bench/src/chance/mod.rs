@@ -5,7 +5,6 @@
 
 mod bursts;
 mod delay;
-mod draws;
 mod picture;
 mod presets;
 mod rules;

@@ -5,7 +5,6 @@
 //! `guide::recovery`. Peers are not among the callers.
 
 pub mod caller;
-mod chance;
 pub mod course;
 pub mod picture;
 mod run;

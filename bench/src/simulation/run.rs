@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cutout::{AnyPermit, Gate, ManualClock, Outcome, Report};
 
-use crate::simulation::chance::Chance;
+use crate::draws::Draws;
 use crate::simulation::course::Course;
 use crate::simulation::scenario::Scenario;
 use crate::simulation::upstream::{Upstream, nanos, seconds};
@@ -57,7 +57,7 @@ pub(super) fn run<G: Gate>(
     gate: &G,
     admission: Admission,
 ) -> Course {
-    let mut chance = Chance::new(seed);
+    let mut draws = Draws::new(seed);
     let mut upstream = Upstream::new(scenario.nature.clone());
     let mut course = Course::new(scenario);
     let mut plan = Plan::<G::Permit> {
@@ -74,9 +74,9 @@ pub(super) fn run<G: Gate>(
         course.capacity_at(now, upstream.capacity(at));
         let request = match event {
             Event::New => {
-                plan.add(at + nanos(chance.gap(scenario.offered)), Event::New);
+                plan.add(at + nanos(draws.gap(scenario.offered)), Event::New);
                 Request {
-                    key: chance.next(),
+                    key: draws.next(),
                     attempts: scenario.attempts,
                 }
             }
@@ -86,7 +86,7 @@ pub(super) fn run<G: Gate>(
                 course.ended(now, outcome);
                 if outcome != Outcome::Success && request.attempts > 0 {
                     // About a tenth of a second later, as retries do.
-                    let wait = nanos(0.05 + 0.1 * chance.unit());
+                    let wait = nanos(0.05 + 0.1 * draws.unit());
                     plan.add(at + wait, Event::Again(request));
                 }
                 continue;
