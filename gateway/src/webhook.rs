@@ -23,7 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Tells of each of these transitions, in their order, for ever: up to three attempts each. A URL that falls 256 transitions
 /// behind misses the oldest.
 pub(crate) async fn tell(gateway: Arc<Gateway>, mut transitions: Receiver<Arc<Transition>>) {
-    let client = Client::new(PATIENCE);
+    let client = match Client::from_environment(PATIENCE) {
+        Ok(client) => client,
+        Err(why) => {
+            tracing::error!(why, "the webhook is told of nothing");
+            return;
+        }
+    };
     loop {
         let transition = match transitions.recv().await {
             Ok(transition) => transition,

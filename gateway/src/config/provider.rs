@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use http::{HeaderName, header};
 use serde::Deserialize;
 
-use super::{FaultRules, KeySource, Span, StatusRules};
+use super::{FaultRules, KeySource, Proxy, Span, StatusRules};
 use crate::dialect::Dialect;
 
 /// One upstream.
@@ -35,6 +35,8 @@ pub struct Provider {
     pub drop: Vec<String>,
     /// Certificates, as PEM, of authorities that sign its own, besides those that the world trusts.
     pub ca_file: Option<PathBuf>,
+    /// Through whom it is reached; by default as the environment says (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`).
+    pub proxy: Option<Proxy>,
     /// What its statuses mean, where that is not what they usually mean.
     #[serde(default)]
     pub verdicts: StatusRules,

@@ -68,8 +68,9 @@ impl Fleet {
         let mut providers = BTreeMap::new();
         for (index, settings) in file.config.provider.iter().enumerate() {
             let old = before.and_then(|before| before.providers.get(&settings.name));
-            let provider = Provider::new(settings.clone(), old.map(AsRef::as_ref))
-                .map_err(|message| file.problem(&format!("provider[{index}].api_key"), &message))?;
+            let provider = Provider::new(settings.clone(), old.map(AsRef::as_ref)).map_err(
+                |(field, why)| file.problem(&format!("provider[{index}].{field}"), &why),
+            )?;
             providers.insert(settings.name.clone(), Arc::new(provider));
         }
         let mut upstreams = BTreeMap::new();

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
-use crate::config::{self, KeyHeader};
+use crate::config::{self, KeyHeader, Proxy};
 use crate::dialect::{Endpoint, in_path};
 
 /// Stands in a `base_url` for the model's name.
@@ -36,11 +36,19 @@ pub struct Provider {
 impl Provider {
     /// Fetches the key. The slots of `before` are kept if their number is the same; else calls
     /// in flight still hold the old ones, and for their time the limit may be exceeded.
-    pub(super) fn new(settings: config::Provider, before: Option<&Self>) -> Result<Self, String> {
-        let key = match &settings.api_key {
-            Some(source) => Some(shown(&settings, &source.read()?)?),
-            None => None,
-        };
+    ///
+    /// # Errors
+    ///
+    /// Which field cannot be used, and why.
+    pub(super) fn new(
+        settings: config::Provider,
+        before: Option<&Self>,
+    ) -> Result<Self, (&'static str, String)> {
+        let key = settings.api_key.as_ref().map(|source| {
+            let key = source.read()?;
+            shown(&settings, &key)
+        });
+        let key = key.transpose().map_err(|why| ("api_key", why))?;
         let slots = match before {
             Some(before) if before.settings.max_in_flight == settings.max_in_flight => {
                 Arc::clone(&before.slots)
@@ -49,27 +57,38 @@ impl Provider {
                 settings.max_in_flight.min(Semaphore::MAX_PERMITS),
             )),
         };
-        let reached =
-            |settings: &config::Provider| (settings.limits.connect, settings.ca_file.clone());
+        let reached = |settings: &config::Provider| {
+            let (ca_file, proxy) = (settings.ca_file.clone(), settings.proxy.clone());
+            (
+                settings.limits.connect,
+                settings.max_in_flight,
+                ca_file,
+                proxy,
+            )
+        };
+        // Behind a secret there may be another one by now.
+        let is_certain = !matches!(settings.proxy, Some(Proxy::Secret(_)));
         let client = match before {
-            Some(before) if reached(&before.settings) == reached(&settings) => {
+            Some(before) if is_certain && reached(&before.settings) == reached(&settings) => {
                 before.client.clone()
             }
-            _ => Client::trusting(settings.limits.connect.get(), settings.ca_file.as_deref())?,
+            _ => Client::of(&settings)?,
         };
         let headers = settings.headers.iter().map(|(name, value)| {
             let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
             let value = HeaderValue::try_from(value).map_err(|error| error.to_string())?;
             Ok((name, value))
         });
-        let headers = headers.collect::<Result<_, String>>()?;
+        let headers = headers.collect::<Result<_, String>>();
+        let headers = headers.map_err(|why| ("headers", why))?;
         let addresses = Endpoint::AT_PATHS.into_iter();
         let names_model = settings.base_url.contains(MODEL);
         let addresses =
             addresses.filter(|endpoint| endpoint.dialect() == settings.dialect && !names_model);
         let addresses = addresses
             .map(|endpoint| Ok((endpoint, address(&settings, endpoint, "", None)?)))
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<_, String>>()
+            .map_err(|why| ("base_url", why))?;
         Ok(Self {
             settings,
             slots,

@@ -13,6 +13,7 @@ use super::failed::{Failed, Limit};
 use super::reading::{Answer, begin, collect, first, kind, refusal, whole, why};
 use super::signs::Signs;
 use super::way::Way;
+use crate::client::ProxyError;
 use crate::dialect::Refusal;
 use crate::providers::Target;
 
@@ -20,7 +21,7 @@ use crate::providers::Target;
 ///
 /// # Cancel safety
 ///
-/// Dropping the future closes the connection, so that the provider stops too.
+/// Dropping the future closes the connection, or ends its stream of one, so that the provider stops too.
 pub(super) async fn attempt(target: &Target, way: &Way, signs: &Signs) -> Result<Answer, Failed> {
     let limits = &target.provider.settings.limits;
     let (limit, first) = if way.ask.stream {
@@ -130,6 +131,9 @@ fn unsent(error: &hyper_util::client::legacy::Error, connect: Duration) -> Faile
     }
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<ProxyError>() {
+            return Failed::Proxy(error.clone());
+        }
         let kind = cause
             .downcast_ref::<std::io::Error>()
             .map(std::io::Error::kind);

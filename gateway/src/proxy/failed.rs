@@ -10,6 +10,7 @@ use cutout::verdict::{Verdict, Verdicts};
 use cutout::{Outcome, Report};
 use http::StatusCode;
 
+use crate::client::ProxyError;
 use crate::config::{self, Scope};
 use crate::dialect::{self, ApiError, Fault, Refusal, Unfit};
 use crate::providers::{Cause, Suspension, Target};
@@ -20,6 +21,8 @@ use crate::requests::Ended;
 pub(crate) enum Failed {
     /// No connection could be made.
     Unreachable(String),
+    /// The proxy on the way there made no connection.
+    Proxy(ProxyError),
     /// The connection broke before the answer was whole.
     Broken(String),
     /// A limit passed.
@@ -104,6 +107,8 @@ impl Failed {
     pub(crate) fn is_worth_retrying(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Broken(_) => true,
+            // What it forbids it will forbid again; what it could not do it may.
+            Self::Proxy(error) => error.status.is_none_or(|status| status.is_server_error()),
             Self::Refused {
                 refusal,
                 is_final,
@@ -202,7 +207,7 @@ impl Failed {
             },
             Self::TimedOut(..) => 4,
             Self::Invalid(_) => 3,
-            Self::Broken(_) | Self::Unreachable(_) => 2,
+            Self::Broken(_) | Self::Unreachable(_) | Self::Proxy(_) => 2,
         }
     }
 
@@ -226,6 +231,7 @@ impl Failed {
     pub(crate) fn what(&self) -> String {
         match self {
             Self::Unreachable(why) => format!("unreachable ({why})"),
+            Self::Proxy(error) => error.to_string(),
             Self::Broken(why) => format!("connection broke ({why})"),
             Self::TimedOut(limit, after) => format!("{} limit of {after:?} passed", limit.name()),
             Self::Refused { refusal, .. } => {
@@ -283,6 +289,7 @@ impl Failed {
                 "invalid_provider_answer",
                 format!("{provider}: {}", self.what()),
             ),
+            Self::Proxy(_) => bad("proxy_failed", format!("{provider}: {}", self.what())),
             Self::Unreachable(_) | Self::Broken(_) => bad(
                 "provider_unreachable",
                 format!("{provider}: {}", self.what()),

@@ -6,12 +6,12 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tokio::time::timeout;
 
 use super::failed::{Failed, Limit, asked_wait};
 use super::signs::Signs;
 use super::way::Way;
+use crate::client::Received;
 use crate::config::Limits;
 use crate::dialect::sse::{Splitter, read};
 use crate::dialect::{Endpoint, Refusal, SHOULD_RETRY, Said, headers};
@@ -40,7 +40,7 @@ pub(super) struct Stream {
     /// Whole events that have come and have not been looked at.
     pub(super) events: VecDeque<Bytes>,
     pub(super) splitter: Splitter,
-    pub(super) body: Incoming,
+    pub(super) body: Received,
 }
 
 impl Stream {
@@ -59,7 +59,7 @@ pub(super) fn kind(headers: &HeaderMap) -> String {
     kind.trim().to_ascii_lowercase()
 }
 
-pub(super) async fn refusal(response: Response<Incoming>, idle: Duration) -> Failed {
+pub(super) async fn refusal(response: Response<Received>, idle: Duration) -> Failed {
     let status = response.status();
     if status.is_redirection() || status.is_informational() {
         return Failed::Invalid(format!(
@@ -88,17 +88,17 @@ pub(super) async fn refusal(response: Response<Incoming>, idle: Duration) -> Fai
 
 /// Waits for the first piece of a whole answer, which is when the provider has made up its mind.
 pub(super) async fn first(
-    response: Response<Incoming>,
+    response: Response<Received>,
     limits: &Limits,
     signs: &Signs,
-) -> Result<(Response<Incoming>, Bytes), Failed> {
+) -> Result<(Response<Received>, Bytes), Failed> {
     let mut response = response;
     let first = heard(response.body_mut(), limits.idle.get(), signs).await?;
     Ok((response, first.unwrap_or_default()))
 }
 
 pub(super) async fn whole(
-    response: Response<Incoming>,
+    response: Response<Received>,
     first: Bytes,
     limits: &Limits,
     endpoint: Endpoint,
@@ -126,7 +126,7 @@ pub(super) async fn whole(
 }
 
 /// An error's body, as far as it is worth reading.
-pub(super) async fn collect(mut body: Incoming, idle: Duration) -> Result<Bytes, Failed> {
+pub(super) async fn collect(mut body: Received, idle: Duration) -> Result<Bytes, Failed> {
     let mut all = BytesMut::new();
     while let Some(data) = piece(&mut body, idle).await? {
         if all.len() + data.len() > ERROR_BYTES {
@@ -139,7 +139,7 @@ pub(super) async fn collect(mut body: Incoming, idle: Duration) -> Result<Bytes,
 
 /// The next piece of a good answer, which is a sign of life.
 pub(super) async fn heard(
-    body: &mut Incoming,
+    body: &mut Received,
     idle: Duration,
     signs: &Signs,
 ) -> Result<Option<Bytes>, Failed> {
@@ -152,7 +152,7 @@ pub(super) async fn heard(
 }
 
 /// The next piece of a body; `None` at its end.
-async fn piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Failed> {
+async fn piece(body: &mut Received, idle: Duration) -> Result<Option<Bytes>, Failed> {
     loop {
         let frame = timeout(idle, body.frame()).await;
         match frame.map_err(|_| Failed::TimedOut(Limit::Idle, idle))? {
@@ -169,7 +169,7 @@ async fn piece(body: &mut Incoming, idle: Duration) -> Result<Option<Bytes>, Fai
 
 /// Waits for the first event with content. What comes before it is kept: it commits to nobody.
 pub(super) async fn begin(
-    response: Response<Incoming>,
+    response: Response<Received>,
     limits: &Limits,
     way: &Way,
     signs: &Signs,

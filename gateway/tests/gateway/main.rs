@@ -14,6 +14,7 @@ mod matrix;
 mod next;
 mod outcomes;
 mod passing;
+mod proxied;
 mod raw;
 mod reloads;
 mod requests;

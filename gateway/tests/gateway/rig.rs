@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cutout::Snapshot;
-use cutout_gateway::client::Client;
+use cutout_gateway::client::{Client, Received};
 use cutout_gateway::config::{File, Problem, RequestLog};
 use cutout_gateway::demo::fake::{Fake, Mood};
 use cutout_gateway::gateway::Gateway;
@@ -14,7 +14,6 @@ use cutout_gateway::providers::Upstream;
 use cutout_gateway::server;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -140,7 +139,7 @@ impl Rig {
         token.unwrap_or_default()
     }
 
-    pub(crate) async fn open(&self, request: Request<Full<Bytes>>) -> http::Response<Incoming> {
+    pub(crate) async fn open(&self, request: Request<Full<Bytes>>) -> http::Response<Received> {
         timeout(SOON, self.client.send(request))
             .await
             .expect("an answer")

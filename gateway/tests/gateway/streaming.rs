@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use cutout_gateway::client::Received;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use serde_json::Value;
 
 use crate::raw::{DONE, HELLO, ROLE, Raw, STOP, Script};
@@ -27,7 +27,7 @@ fn raised(text: &str) -> Option<Value> {
     errors.next()
 }
 
-async fn next(body: &mut Incoming) -> String {
+async fn next(body: &mut Received) -> String {
     let frame = tokio::time::timeout(SOON, body.frame())
         .await
         .expect("in time");

@@ -14,7 +14,7 @@ use crate::passing::{TempFile, tempfile};
 use crate::rig::{Rig, SOON, fake, provider, route};
 
 /// An authority, and a certificate of 127.0.0.1 that it has signed, with its key.
-fn certified() -> (TempFile, TempFile, TempFile) {
+pub(crate) fn certified() -> (TempFile, TempFile, TempFile) {
     let authority_key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -30,7 +30,7 @@ fn certified() -> (TempFile, TempFile, TempFile) {
     )
 }
 
-fn server(cert: &TempFile, key: &TempFile) -> String {
+pub(crate) fn server(cert: &TempFile, key: &TempFile) -> String {
     format!(
         "[server]\ntls = {{ cert = {:?}, key = {:?} }}\n",
         cert.path(),
