@@ -30,7 +30,7 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Fault> {
         .with_no_client_auth()
         .with_single_cert(certificates, key);
     let mut config = config.map_err(|error| ("server.tls", error.to_string()))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

@@ -195,8 +195,13 @@ struct Serving {
 
 impl Serving {
     fn start(config: &std::path::Path) -> Self {
+        Self::start_in(config, &[])
+    }
+
+    fn start_in(config: &std::path::Path, environment: &[(&str, String)]) -> Self {
         let mut child = Command::new(PROGRAM)
             .arg(config)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -225,17 +230,19 @@ impl Serving {
     }
 
     fn chat(&self) -> String {
-        let body = r#"{"model":"m"}"#;
+        self.ask("POST /v1/chat/completions", "", r#"{"model":"m"}"#)
+    }
+
+    fn ask(&self, what: &str, key: &str, body: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).unwrap();
         socket
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
-        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-                    connection: close";
+        let length = body.len();
         write!(
             socket,
-            "{head}\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
+            "{what} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer {key}\r\n\
+             connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = String::new();
@@ -341,4 +348,129 @@ fn a_hangup_begins_the_log_anew_when_its_file_was_moved_away() {
     assert_eq!(fs::read_to_string(&moved).unwrap().lines().count(), 1);
     serving.signal("-TERM");
     assert!(serving.child.wait().unwrap().success());
+}
+
+/// A proxy that refuses all, and the lines with which it was asked.
+fn refusing_proxy() -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (asked, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = BufReader::new(socket.unwrap());
+            let mut line = String::new();
+            socket.read_line(&mut line).unwrap();
+            let _ = asked.send(line.trim().to_owned());
+            while line.len() > 2 {
+                line.clear();
+                socket.read_line(&mut line).unwrap();
+            }
+            let refusal = "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
+            let _ = socket.get_mut().write_all(refusal.as_bytes());
+        }
+    });
+    (address, lines)
+}
+
+#[test]
+fn the_environment_names_the_proxy_and_whom_it_is_not_for() {
+    let folder = Folder::new("proxied");
+    let (proxy, asked) = refusing_proxy();
+    let config = |url: &str, more: &str| {
+        let config = format!(
+            "[server]\nlisten = \"127.0.0.1:0\"\n[log]\nrequests = \"off\"\n[[provider]]\nname = \"a\"\n\
+             base_url = {url:?}\n{more}\n[[route]]\nmodel = \"m\"\nqueue = [{{ provider = \"a\" }}]\n"
+        );
+        folder.write("g.toml", &config)
+    };
+    let environment = [
+        ("HTTP_PROXY", format!("http://us:hush-hush@{proxy}")),
+        ("HTTPS_PROXY", format!("http://us:hush-hush@{proxy}")),
+        ("NO_PROXY", "inside.invalid".to_owned()),
+    ];
+    let chat = |path: &PathBuf| Serving::start_in(path, &environment).chat();
+    let answer = chat(&config("http://api.invalid/v1", ""));
+    assert!(
+        answer.contains("proxy_failed") && answer.contains(&proxy),
+        "{answer}"
+    );
+    assert!(!answer.contains("hush"), "{answer}");
+    assert_eq!(asked.recv().unwrap(), "CONNECT api.invalid:80 HTTP/1.1");
+    let answer = chat(&config("https://api.invalid/v1", ""));
+    assert!(answer.contains("proxy_failed"), "{answer}");
+    assert_eq!(asked.recv().unwrap(), "CONNECT api.invalid:443 HTTP/1.1");
+    for path in [
+        config("http://a.inside.invalid/v1", ""),
+        config("http://api.invalid/v1", "proxy = \"none\""),
+    ] {
+        assert!(chat(&path).contains("provider_unreachable"));
+    }
+    assert!(chat(&config(&echo_of_keys(), "")).starts_with("HTTP/1.1 200"));
+    assert!(asked.try_recv().is_err());
+    let wrong = Command::new(PROGRAM)
+        .arg(config("http://api.invalid/v1", ""))
+        .arg("--check")
+        .env("HTTPS_PROXY", "socks5://us:hush-hush@p:1")
+        .output()
+        .unwrap();
+    let problem = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(
+        problem.contains("provider[0].proxy: the environment variable HTTPS_PROXY"),
+        "{problem}"
+    );
+    assert!(!problem.contains("hush"), "{problem}");
+}
+
+#[test]
+fn a_kill_loses_at_most_the_last_two_seconds_of_what_keys_have_spent() {
+    /// What the writing itself may take on a busy machine.
+    const BUSY: Duration = Duration::from_secs(1);
+    let folder = Folder::new("spent");
+    let (key, token) = (
+        folder.write("key", "a-key"),
+        folder.write("token", "a-token"),
+    );
+    let config = format!(
+        "[server]\nlisten = \"127.0.0.1:0\"\nadmin_token = {{ file = {token:?} }}\n\
+         client_keys = [{{ name = \"k\", file = {key:?} }}]\n[store]\npath = \"health.sqlite\"\n\
+         [log]\nrequests = \"off\"\n[[provider]]\nname = \"a\"\nbase_url = {:?}\n\
+         [[route]]\nmodel = \"m\"\nqueue = [{{ provider = \"a\" }}]\n",
+        echo_of_keys()
+    );
+    let path = folder.write("g.toml", &config);
+    let spent = |serving: &Serving| {
+        let state = serving.ask("GET /admin/state", "a-token", "");
+        let body = state.split_once("\r\n\r\n").unwrap().1;
+        let state: serde_json::Value = serde_json::from_str(body).unwrap();
+        let rows = state["spent"].as_array().unwrap();
+        rows.iter()
+            .map(|row| row["requests"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let mut kept = 0;
+    // The second process goes on from what the first has left.
+    for _ in 0..2 {
+        let mut serving = Serving::start(&path);
+        let begun = Instant::now();
+        let mut ended = Vec::new();
+        while begun.elapsed() < Duration::from_secs(5) {
+            let answer = serving.ask("POST /v1/chat/completions", "a-key", r#"{"model":"m"}"#);
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            ended.push(Instant::now());
+        }
+        let killed = Instant::now();
+        // On Unix this is SIGKILL.
+        serving.child.kill().unwrap();
+        serving.child.wait().unwrap();
+        let certain = killed - Duration::from_secs(2) - BUSY;
+        let certain = ended.iter().filter(|ended| **ended < certain).count() as u64;
+        assert!(certain > 0);
+        let after = spent(&Serving::start(&path));
+        let all = kept + ended.len() as u64;
+        assert!(
+            (kept + certain..=all).contains(&after),
+            "{kept} + {certain}..={all}: {after}"
+        );
+        kept = after;
+    }
 }

@@ -25,7 +25,7 @@ pub(super) enum Proxies {
     /// None.
     Nobody,
     /// Those that the environment says, and none to this machine.
-    Environment(Matcher),
+    Environment(Box<Matcher>),
     /// All.
     Everybody(Box<Intercept>),
 }
@@ -65,7 +65,7 @@ impl Proxies {
                         return Err(format!("the environment variable {name}: {NOT_SPOKEN}"));
                     }
                 }
-                Ok(Self::Environment(Matcher::from_env()))
+                Ok(Self::Environment(Box::new(Matcher::from_env())))
             }
         }
     }
@@ -134,7 +134,7 @@ mod tests {
             .all("http://p:1")
             .no("inside.example")
             .build();
-        let proxies = Proxies::Environment(matcher);
+        let proxies = Proxies::Environment(Box::new(matcher));
         let goes = |to: &'static str| proxies.of(&Uri::from_static(to)).is_some();
         for to in [
             "http://127.0.0.2:9/",

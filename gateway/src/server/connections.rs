@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -50,6 +50,10 @@ struct Open {
 struct Connection {
     /// Its key among the silent ones; 0 while a request is in flight. Written and read under the lock of [`Open`].
     silent: AtomicU64,
+    /// Its requests in flight: one at a time, but for HTTP/2. Written and read under that lock too.
+    requests: AtomicUsize,
+    /// Told when one has ended.
+    ended: Notify,
     /// It was told to make room, or is gone already: no request of it is begun any more. Written and read under that lock too.
     leaves: AtomicBool,
     told: Notify,
@@ -109,6 +113,8 @@ impl Connections {
         open.count += 1;
         let connection = Arc::new(Connection {
             silent: AtomicU64::new(0),
+            requests: AtomicUsize::new(0),
+            ended: Notify::new(),
             leaves: AtomicBool::new(false),
             told: Notify::new(),
         });
@@ -156,6 +162,32 @@ impl Place {
         self.connection.told.notified().await;
     }
 
+    /// Ends when the connection has done what it was taken for: beyond the limit that is one request.
+    pub(super) async fn is_done(&self) {
+        if !self.is_spare {
+            std::future::pending::<()>().await;
+        }
+        self.connection.ended.notified().await;
+    }
+
+    /// Ends when no request has been in flight for so long.
+    pub(super) async fn is_unused_for(&self, limit: Duration) {
+        loop {
+            let key = self.connection.silent.load(Relaxed);
+            let since = self
+                .connections
+                .lock()
+                .silent
+                .get(&key)
+                .map(|silent| silent.0);
+            let until = since.unwrap_or_else(Instant::now) + limit;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+
     /// What counts the requests of this connection.
     pub(super) fn requests(&self) -> Requests {
         Requests {
@@ -189,9 +221,11 @@ impl Requests {
     pub(super) fn begin(&self) -> Option<InFlight> {
         let mut open = self.connections.lock();
         open.speaks(&self.connection);
+        self.connection.requests.fetch_add(1, Relaxed);
         let leaves = self.connection.leaves.load(Relaxed);
         drop(open);
-        (!leaves).then(|| InFlight(self.clone()))
+        let in_flight = InFlight(self.clone());
+        (!leaves).then_some(in_flight)
     }
 }
 
@@ -215,7 +249,12 @@ impl Drop for InFlight {
             connections,
             connection,
         } = &self.0;
-        connections.lock().falls_silent(connection);
+        let mut open = connections.lock();
+        if connection.requests.fetch_sub(1, Relaxed) == 1 {
+            open.falls_silent(connection);
+        }
+        drop(open);
+        connection.ended.notify_one();
     }
 }
 

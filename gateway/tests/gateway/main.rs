@@ -10,6 +10,7 @@ mod dialects;
 mod doors;
 mod failover;
 mod fault;
+mod http2;
 mod matrix;
 mod next;
 mod outcomes;

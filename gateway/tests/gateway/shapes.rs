@@ -267,6 +267,6 @@ fn shapes_that_cannot_be_are_refused() {
         let more = format!("ca_file = {:?}", file.path());
         let file = File::parse(provider("a", "http://a", &more) + &queue).unwrap();
         let problem = Gateway::check(file).unwrap_err();
-        assert!(problem.message.starts_with("ca_file: "), "{problem}");
+        assert_eq!(problem.field, "provider[0].ca_file", "{problem}");
     }
 }
