@@ -29,6 +29,14 @@ fn a_breaker_that_closes_at_once_overruns_cold_caches() {
     }
 }
 
+/// It lets everyone in while it is half-open, and closes at the first good answer.
+#[test]
+fn a_peer_overruns_cold_caches_as_much() {
+    for figures in figures(Caller::Failsafe, &scenario::cold_restart()) {
+        assert!(figures.overshoot > 5.0, "{figures:?}");
+    }
+}
+
 #[test]
 fn a_ramp_lets_cold_caches_warm_up() {
     let scenario = scenario::cold_restart();
@@ -79,11 +87,14 @@ fn a_throttle_is_driven_to_its_floor_by_three_dead_shards_of_five() {
 }
 
 #[test]
-fn an_overload_by_retries_stays_without_a_throttle_and_goes_with_one() {
+fn an_overload_by_retries_stays_with_nothing_before_it_and_goes_with_anything() {
     for figures in figures(Caller::Nothing, &scenario::retry_storm()) {
         assert_eq!(figures.recovered, None, "{figures:?}");
     }
-    for caller in [Caller::Throttle, Caller::Both] {
+    for caller in Caller::ALL {
+        if caller == Caller::Nothing {
+            continue;
+        }
         for course in courses(caller, &scenario::retry_storm()) {
             let last = course.between(100.0, 120.0);
             assert!(

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::{
-    AnyPermit, Breaker, Config, Gate, ManualClock, OpenWait, Rejected, Report, Settled, Stages,
-    Throttle, ThrottleConfig, Window,
+    Breaker, Config, Gate, ManualClock, OpenWait, Stages, Throttle, ThrottleConfig, Window,
 };
 
 use crate::simulation::course::Course;
+use crate::simulation::peer::{Failsafe, on_its_clock};
 use crate::simulation::run::{Admission, run};
 use crate::simulation::scenario::Scenario;
 
@@ -29,13 +29,15 @@ pub enum Caller {
     Throttle,
     /// A throttle behind a breaker.
     Both,
+    /// The breaker of `failsafe`, with the same limits as [`Breaker`](Self::Breaker).
+    Failsafe,
     /// Knows the upstream, and sends what comes to a good answer.
     Ideal,
 }
 
 impl Caller {
     /// All that can be had.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Nothing,
         Self::Breaker,
         Self::Staged,
@@ -43,6 +45,7 @@ impl Caller {
         Self::StagedRamp,
         Self::Throttle,
         Self::Both,
+        Self::Failsafe,
     ];
 
     /// What it is called.
@@ -55,6 +58,7 @@ impl Caller {
             Self::StagedRamp => "breaker, stages and ramp",
             Self::Throttle => "throttle",
             Self::Both => "breaker and throttle",
+            Self::Failsafe => "failsafe",
             Self::Ideal => "one who knows",
         }
     }
@@ -71,35 +75,56 @@ impl Caller {
             let builder = Breaker::builder().clock(clock.clone()).jitter_seed(seed);
             Arc::new(builder.config(config).build().expect("a legal config"))
         };
-        let by_gate = Admission::ByGate;
-        let by_breaker = |config: Config| run(scenario, seed, &clock, &breaker(config), by_gate);
+        let by_breaker = |config: Config| through(scenario, seed, &clock, &breaker(config));
         match self {
-            Self::Nothing => run(scenario, seed, &clock, &Free, by_gate),
+            Self::Nothing => through(scenario, seed, &clock, &FREE),
             Self::Breaker => by_breaker(opens_at(0.5)),
             Self::Staged => by_breaker(staged(opens_at(0.5))),
             Self::Ramp => by_breaker(ramped(opens_at(0.5))),
             Self::StagedRamp => by_breaker(ramped(staged(opens_at(0.5)))),
-            Self::Throttle => run(scenario, seed, &clock, &throttle(), by_gate),
-            Self::Both => run(
-                scenario,
-                seed,
-                &clock,
-                // A share of failures that a throttle leaves must not open it.
-                &(breaker(opens_at(0.9)), throttle()),
-                by_gate,
-            ),
-            Self::Ideal => run(scenario, seed, &clock, &Free, Admission::WhatIsWell),
+            Self::Throttle => through(scenario, seed, &clock, &throttle()),
+            // A share of failures that a throttle leaves must not open it.
+            Self::Both => {
+                let pair = (breaker(opens_at(0.9)), throttle());
+                through(scenario, seed, &clock, &pair)
+            }
+            Self::Failsafe => on_its_clock(|set| {
+                let failsafe = Failsafe::new(0.5, MIN_CALLS, WINDOW, WAIT);
+                run(scenario, seed, set, &failsafe, Admission::ByDoor)
+            }),
+            Self::Ideal => {
+                let set = &mut |at| clock.set(at);
+                run(scenario, seed, set, &FREE, Admission::WhatIsWell)
+            }
         }
     }
 }
 
+/// Nothing that refuses anything.
+const FREE: Option<Arc<Breaker>> = None;
+
+/// Everything goes through the gate, whose clock this is.
+fn through<G: Gate>(scenario: &Scenario, seed: u64, clock: &ManualClock, gate: &G) -> Course {
+    run(
+        scenario,
+        seed,
+        &mut |at| clock.set(at),
+        gate,
+        Admission::ByDoor,
+    )
+}
+
+const WINDOW: Duration = Duration::from_secs(5);
+const MIN_CALLS: u32 = 20;
+const WAIT: Duration = Duration::from_secs(1);
+
 /// That share of the calls of the last 5 s, and a wait of a second.
 fn opens_at(ratio: f64) -> Config {
     Config::default().with(|config| {
-        config.window = Window::time(Duration::from_secs(5), 10);
-        config.min_calls = Some(20);
+        config.window = Window::time(WINDOW, 10);
+        config.min_calls = Some(MIN_CALLS);
         config.failure_ratio = Some(ratio);
-        config.open_wait = OpenWait::fixed(Duration::from_secs(1));
+        config.open_wait = OpenWait::fixed(WAIT);
     })
 }
 
@@ -114,41 +139,4 @@ fn staged(config: Config) -> Config {
 
 fn ramped(config: Config) -> Config {
     config.with(|config| config.ramp = Some(Duration::from_secs(8)))
-}
-
-/// A gate that is none.
-#[derive(Clone, Copy, Debug)]
-struct Free;
-
-impl Gate for Free {
-    type Permit = NoPermit;
-
-    fn admit(&self) -> Result<NoPermit, Rejected> {
-        Ok(NoPermit)
-    }
-
-    fn refusal(&self) -> Option<Rejected> {
-        None
-    }
-
-    fn reject(&self, refused: Rejected) -> Rejected {
-        refused
-    }
-}
-
-#[derive(Debug)]
-struct NoPermit;
-
-impl AnyPermit for NoPermit {
-    fn done(self, _: Report) -> Settled {
-        Settled::Ignored
-    }
-
-    fn abandon(self) {}
-
-    fn withdraw(self) {}
-
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
 }

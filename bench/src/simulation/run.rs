@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cutout::{AnyPermit, Gate, ManualClock, Outcome, Report};
+use cutout::{AnyPermit, Gate, Outcome, Report};
 
 use crate::draws::Draws;
 use crate::simulation::course::Course;
@@ -13,10 +13,26 @@ use crate::simulation::upstream::{Upstream, nanos, seconds};
 /// Who says which calls are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// The gate.
-    ByGate,
+    /// The door.
+    ByDoor,
     /// The upstream itself: those that it has a good answer for.
     WhatIsWell,
+}
+
+/// What says which calls are made.
+pub(super) trait Door {
+    /// What is told how the call ended.
+    type Permit: AnyPermit;
+
+    fn enter(&self) -> Option<Self::Permit>;
+}
+
+impl<G: Gate> Door for G {
+    type Permit = G::Permit;
+
+    fn enter(&self) -> Option<Self::Permit> {
+        self.admit().ok()
+    }
 }
 
 /// A request on its way.
@@ -49,18 +65,18 @@ impl<P> Plan<P> {
     }
 }
 
-/// Plays the scenario with everything going through `gate`, whose clock this is. The same seed, the same course.
-pub(super) fn run<G: Gate>(
+/// Plays the scenario with everything going through `door`, whose clock `set` sets. The same seed, the same course.
+pub(super) fn run<D: Door>(
     scenario: &Scenario,
     seed: u64,
-    clock: &ManualClock,
-    gate: &G,
+    set: &mut dyn FnMut(Duration),
+    door: &D,
     admission: Admission,
 ) -> Course {
     let mut draws = Draws::new(seed);
     let mut upstream = Upstream::new(scenario.nature.clone());
     let mut course = Course::new(scenario);
-    let mut plan = Plan::<G::Permit> {
+    let mut plan = Plan::<D::Permit> {
         events: BTreeMap::new(),
         planned: 0,
     };
@@ -70,7 +86,7 @@ pub(super) fn run<G: Gate>(
         if now >= scenario.length {
             break;
         }
-        clock.set(Duration::from_nanos(at));
+        set(Duration::from_nanos(at));
         course.capacity_at(now, upstream.capacity(at));
         let request = match event {
             Event::New => {
@@ -95,7 +111,7 @@ pub(super) fn run<G: Gate>(
         let is_well = upstream.is_well_for(request.key, at);
         let admitted = match admission {
             Admission::WhatIsWell if !is_well => None,
-            _ => gate.admit().ok(),
+            _ => door.enter(),
         };
         let Some(permit) = admitted else {
             course.refused(now, is_well);

@@ -7,7 +7,7 @@ use core::fmt;
 use super::pace::Pace;
 use super::ramp::Ramp;
 use crate::breaker::Breaker;
-use crate::breaker::gate::Gate;
+use crate::breaker::gate::{AnyPermit, Gate};
 use crate::breaker::rejected::Rejected;
 use crate::breaker::token::Token;
 use crate::contract::clock::{Clock, SystemClock};
@@ -168,7 +168,7 @@ impl<T, C: Clock> Upstream<T, C> {
         match Breaker::admit(breaker) {
             Ok(token) => Ok((token, Some(permit))),
             Err(rejected) => {
-                permit.ignore();
+                permit.withdraw();
                 Err(rejected)
             }
         }

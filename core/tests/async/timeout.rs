@@ -4,8 +4,8 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cutout::adapters::tokio::TimedCallError;
-use cutout::{Outcome, State};
+use cutout::adapters::tokio::{TimedCallError, TokioClock};
+use cutout::{Cause, Outcome, State, Throttle};
 use tokio::time::{Instant, sleep};
 
 use crate::{WAIT, counts, fragile, sturdy};
@@ -84,4 +84,37 @@ async fn limits_of_nothing_and_of_all_time_are_legal() {
         .call_timeout(Duration::MAX, async || Ok::<_, ()>(7))
         .await;
     assert_eq!(answer, Ok(7));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_throttle_counts_a_call_that_takes_too_long_and_then_refuses_a_share() {
+    const SHORT: Duration = Duration::from_millis(20);
+    let throttle = Throttle::builder()
+        .clock(TokioClock::new())
+        .seed(1)
+        .build()
+        .unwrap();
+    let in_time = async || Ok::<_, ()>(());
+    assert_eq!(throttle.call_timeout(SHORT, in_time).await, Ok(()));
+    let (mut timed_out, mut refused) = (0, 0);
+    for _ in 0..50 {
+        match throttle
+            .call_timeout(SHORT, pending::<Result<(), ()>>)
+            .await
+        {
+            Err(TimedCallError::TimedOut(SHORT)) => timed_out += 1,
+            Err(TimedCallError::Rejected(rejected)) => {
+                assert_eq!(rejected.cause(), Cause::Throttled);
+                refused += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let share = throttle.share();
+    assert_eq!((share.accepts, share.failures), (1, timed_out));
+    assert_eq!(share.requests, 1 + timed_out + refused);
+    assert!(refused > 5, "{refused}");
+    let own = throttle.call_timeout_with(SHORT, in_time, |_| Outcome::Ignored);
+    let _ = own.await;
+    assert_eq!(throttle.share().accepts, 1);
 }

@@ -4,7 +4,7 @@
 //! | to do | use |
 //! | --- | --- |
 //! | make an async call; no timeout, no feature needed | [`Breaker::call_async`](crate::Breaker::call_async) |
-//! | give the call a timeout, and count it as one | [`Breaker::call_timeout`](crate::Breaker::call_timeout) |
+//! | give the call a timeout, and count it as one | [`Breaker::call_timeout`](crate::Breaker::call_timeout), [`Throttle::call_timeout`](crate::Throttle::call_timeout) |
 //! | wait for admission in place of a rejection | [`WaitingRoom`] |
 //! | let the breaker follow `tokio::time::pause` | [`TokioClock`] |
 //!

@@ -8,18 +8,20 @@ use core::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use crate::breaker::Breaker;
+use crate::breaker::gate::AnyPermit;
 use crate::breaker::guard::Guard;
 use crate::breaker::nested::{MayReject, is_rejection, of_error_in, remember};
 use crate::breaker::rejected::{CallError, Rejected};
 use crate::breaker::told::source_of_rejection;
 use crate::contract::clock::Clock;
 use crate::contract::outcome::{Outcome, Report};
+use crate::throttle::Throttle;
 
 /// The error of a call with a time limit: it was rejected, it took too long, or it
 /// failed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimedCallError<E> {
-    /// The breaker did not admit the call.
+    /// The breaker or the throttle did not admit the call.
     Rejected(Rejected),
     /// The call was not done within this limit, was dropped, and counted as a timeout.
     TimedOut(Duration),
@@ -129,11 +131,7 @@ impl<C: Clock> Breaker<C> {
         E: 'static,
         F: Future<Output = Result<T, E>>,
     {
-        self.call_timeout_with(limit, call, |result| match result {
-            Ok(_) => Outcome::Success,
-            Err(error) => of_error_in::<TimedCallError<E>, E>(error),
-        })
-        .await
+        self.call_timeout_with(limit, call, outcome_of).await
     }
 
     /// As [`call_timeout`](Self::call_timeout), and lets `classify` say what a result
@@ -162,16 +160,109 @@ impl<C: Clock> Breaker<C> {
         F: Future<Output = Result<T, E>>,
         R: Into<Report>,
     {
-        let mut guard = Guard::new(self.allow()?, ());
-        let started = Instant::now();
-        let Ok(result) = timeout(limit, guard.call(call)).await else {
-            let elapsed = started.elapsed();
-            guard.settle(Report::timed_out(limit, elapsed).elapsed(elapsed));
-            return Err(TimedCallError::TimedOut(limit));
-        };
-        if let Some((permit, ())) = guard.take() {
-            permit.done(classify(&result));
-        }
-        result.map_err(TimedCallError::Inner)
+        within(self.allow()?, limit, call, classify).await
     }
+}
+
+/// With the `tokio` feature.
+impl<C: Clock> Throttle<C> {
+    /// Makes an async call if it is admitted, and gives it up after `limit`, as
+    /// [`Breaker::call_timeout`](crate::Breaker::call_timeout) does.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped by its owner the call is abandoned, not timed out: see
+    /// [`ThrottleConfig::abandoned`](crate::ThrottleConfig::abandoned).
+    ///
+    /// # Errors
+    ///
+    /// [`TimedCallError::Rejected`] if the throttle refused the call, which was then not made;
+    /// [`TimedCallError::TimedOut`]; [`TimedCallError::Inner`] with the call's own error.
+    ///
+    /// # Panics
+    ///
+    /// As [`Breaker::call_timeout`](crate::Breaker::call_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use cutout::Throttle;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), cutout::ConfigError> {
+    /// let throttle = Throttle::builder().build()?;
+    /// let hangs = async || std::future::pending::<Result<(), std::io::Error>>().await;
+    /// assert!(throttle.call_timeout(Duration::from_millis(50), hangs).await.is_err());
+    /// assert_eq!(throttle.share().failures, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn call_timeout<T, E, F>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce() -> F,
+    ) -> Result<T, TimedCallError<E>>
+    where
+        E: 'static,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_timeout_with(limit, call, outcome_of).await
+    }
+
+    /// As [`call_timeout`](Self::call_timeout), and lets `classify` say what a result
+    /// means that came in time.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call_timeout`](Self::call_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`call_timeout`](Self::call_timeout).
+    ///
+    /// # Panics
+    ///
+    /// As [`call_timeout`](Self::call_timeout); a panic of `classify` is like one of
+    /// `call`.
+    pub async fn call_timeout_with<T, E, F, R>(
+        &self,
+        limit: Duration,
+        call: impl FnOnce() -> F,
+        classify: impl FnOnce(&Result<T, E>) -> R,
+    ) -> Result<T, TimedCallError<E>>
+    where
+        E: 'static,
+        F: Future<Output = Result<T, E>>,
+        R: Into<Report>,
+    {
+        within(self.allow()?, limit, call, classify).await
+    }
+}
+
+fn outcome_of<T, E: 'static>(result: &Result<T, E>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Success,
+        Err(error) => of_error_in::<TimedCallError<E>, E>(error),
+    }
+}
+
+/// Makes the call that this permit is for, and gives it up after `limit`.
+async fn within<P: AnyPermit, T, E, F: Future<Output = Result<T, E>>, R: Into<Report>>(
+    permit: P,
+    limit: Duration,
+    call: impl FnOnce() -> F,
+    classify: impl FnOnce(&Result<T, E>) -> R,
+) -> Result<T, TimedCallError<E>> {
+    let mut guard = Guard::new(permit, ());
+    let started = Instant::now();
+    let Ok(result) = timeout(limit, guard.call(call)).await else {
+        let elapsed = started.elapsed();
+        guard.settle(Report::timed_out(limit, elapsed).elapsed(elapsed));
+        return Err(TimedCallError::TimedOut(limit));
+    };
+    if let Some((permit, ())) = guard.take() {
+        permit.done(classify(&result).into());
+    }
+    result.map_err(TimedCallError::Inner)
 }

@@ -43,6 +43,10 @@ use crate::contract::state::State;
 /// breaker that closes lets them all go, one after the other but without a pause. Put a
 /// concurrency limit behind it if that is more than the upstream bears.
 ///
+/// There is none for a [`Throttle`](crate::Throttle), which draws each call by itself: nothing tells a refused one when it
+/// would be admitted, and those who waited would be the load that the upstream does not take. Beside a throttle, wait for the
+/// breaker here, then ask the throttle, and [withdraw](crate::AnyPermit::withdraw) the breaker's permit if it refuses.
+///
 /// The breaker's clock should go as tokio's does: `SystemClock` in production,
 /// [`TokioClock`](super::TokioClock) under paused time. A sleep is measured by tokio's
 /// clock; a breaker whose own clock is behind then is asked again after what it says is
