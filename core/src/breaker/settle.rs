@@ -95,8 +95,8 @@ impl<C: Clock> Breaker<C> {
                 if word.is_by_time() {
                     return self.settle_by_time(word, token, kind, outcome);
                 }
-                if self.engine.is_by_score(word) && self.move_scores(word, kind) {
-                    return Settled::Recorded;
+                if self.engine.is_by_score(word) {
+                    return self.settle_by_score(word, token, kind, outcome);
                 }
                 return self.settle_untimed(word, token, kind, outcome);
             }
@@ -107,15 +107,16 @@ impl<C: Clock> Breaker<C> {
         self.settle_by_state(token, Ok(Report::of(outcome)))
     }
 
-    /// Moves scores by an outcome, and says true, if the word has not moved meanwhile and no rule matches.
-    #[inline]
-    fn move_scores(&self, word: Word, kind: Kind) -> bool {
+    #[inline(never)]
+    fn settle_by_score(&self, word: Word, token: Token, kind: Kind, outcome: Outcome) -> Settled {
         let times = Times {
             now: || self.now(),
             recent: || self.recent().unwrap_or_else(|| self.now()),
         };
-        let recording = self.engine.record_in_scores(word, kind, &times);
-        matches!(recording, Recording::Done)
+        match self.engine.record_in_scores(word, kind, &times) {
+            Recording::Done => Settled::Recorded,
+            _ => self.settle_untimed(word, token, kind, outcome),
+        }
     }
 
     /// Settles a permit whose call is untimed, where a rule may match.
