@@ -54,6 +54,8 @@ pub struct OrderHealth {
     pub author: Arc<str>,
     /// The member that was told to.
     pub member: Arc<str>,
+    /// Larger than that of the orders that this member knew: another order of the name has another number, or another member.
+    pub number: u64,
 }
 
 /// What is known of another member.

@@ -3,6 +3,7 @@
 import { follow, setToken } from "./api.js";
 import * as breaker from "./breaker.js";
 import { keep, make, mark, noteEmpty, write } from "./dom.js";
+import * as fleet from "./fleet.js";
 import { noteSuspensions, verdict } from "./health.js";
 import * as operate from "./operate.js";
 import * as queue from "./queue.js";
@@ -12,7 +13,7 @@ import * as timeline from "./timeline.js";
 
 const at = Object.fromEntries(
   ["connection", "short", "verdict", "trouble", "restart", "facts", "breakers", "routes", "timeline", "announcer", "login", "older",
-    "older-result", "spent"]
+    "older-result", "spent", "fleet"]
     .map((id) => [id, document.getElementById(id)]));
 
 const FIRST_RETRY = 500;
@@ -40,6 +41,7 @@ function showState(state) {
   queue.show(at.routes, state);
   noteEmpty("routes", state.routes.length === 0);
   spent.show(at.spent, state);
+  fleet.show(at.fleet, state);
   const fresh = timeline.add(state.transitions);
   announce(isFirst ? [] : fresh);
   showFacts(state);

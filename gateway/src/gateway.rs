@@ -18,6 +18,7 @@ use crate::ledger::Ledger;
 use crate::limits::Places;
 use crate::metrics;
 use crate::providers::{Fleet, Next};
+use crate::replicas::Replicas;
 use crate::requests::{self, Log, Requests};
 use crate::store::{Options, Saved, Store};
 
@@ -40,6 +41,8 @@ pub struct Gateway {
     pub(crate) hop: Hop,
     pub(crate) places: Places,
     pub(crate) requests: Arc<Requests>,
+    /// The other replicas, if it has any.
+    pub(crate) replicas: Option<Replicas>,
     draining: AtomicBool,
     changing: Mutex<()>,
     problem: Mutex<Option<Problem>>,
@@ -52,8 +55,31 @@ impl Gateway {
     ///
     /// # Errors
     ///
-    /// A [`Problem`] if a key cannot be read.
+    /// A [`Problem`] if a key cannot be read, or if `[fleet]` names no server. It does not wait for that server.
     pub fn new(file: File, path: Option<PathBuf>) -> Result<Arc<Self>, Problem> {
+        let replicas = Replicas::start(&file)?;
+        Self::start(file, path, replicas)
+    }
+
+    /// A gateway for a checked configuration, as a replica among those of this fleet, whatever its `[fleet]` says.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    #[cfg(feature = "fleet")]
+    pub fn among(
+        file: File,
+        path: Option<PathBuf>,
+        fleet: cutout_fleet::Fleet,
+    ) -> Result<Arc<Self>, Problem> {
+        Self::start(file, path, Some(fleet.into()))
+    }
+
+    fn start(
+        file: File,
+        path: Option<PathBuf>,
+        replicas: Option<Replicas>,
+    ) -> Result<Arc<Self>, Problem> {
         let made = new_token().map_err(|why| file.problem("server.admin_token", &why))?;
         let events = Arc::new(Events::default());
         let (store, saved) = open_store(&file, path.as_deref());
@@ -62,7 +88,15 @@ impl Gateway {
         let kept = Arc::clone(&ledger);
         store.keep_spending(move || kept.spending());
         let log = log_place(&file, path.as_deref())?;
-        let next = Fleet::prepare(file, None, saved.snapshots, &events, &store, &made)?;
+        let next = Fleet::prepare(
+            file,
+            None,
+            saved.snapshots,
+            &events,
+            &store,
+            &made,
+            replicas.as_ref(),
+        )?;
         let fleet = next.put_in_force();
         let places = Places::new(&fleet.config.server);
         metrics::handle();
@@ -70,6 +104,7 @@ impl Gateway {
             hop: Hop::default(),
             places,
             requests: Requests::new(Log::new(log), ledger),
+            replicas,
             events,
             store,
             path,
@@ -93,7 +128,8 @@ impl Gateway {
     pub fn check(file: File) -> Result<(), Problem> {
         let (events, store) = (Arc::default(), Arc::new(Store::absent(None)));
         let made = SecretString::default();
-        Fleet::prepare(file, None, BTreeMap::new(), &events, &store, &made).map(drop)
+        Replicas::check(&file)?;
+        Fleet::prepare(file, None, BTreeMap::new(), &events, &store, &made, None).map(drop)
     }
 
     /// How it is reached: `http`, or `https` with a certificate.
@@ -133,6 +169,7 @@ impl Gateway {
     /// configuration in force is refused.
     pub(crate) fn prepare(&self, file: File) -> Result<Next, Problem> {
         log_place(&file, self.path.as_deref())?;
+        Replicas::check(&file)?;
         let before = self.fleet.load_full();
         let (resumed, text) = (BTreeMap::new(), file.clone());
         let next = Fleet::prepare(
@@ -142,6 +179,7 @@ impl Gateway {
             &self.events,
             &self.store,
             &self.made,
+            self.replicas.as_ref(),
         )?;
         let (keys, server) = (&next.fleet.keys, &next.fleet.config.server);
         match before.keys.lowered_by(keys, server) {

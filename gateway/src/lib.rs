@@ -19,6 +19,7 @@ pub mod metrics;
 mod path;
 pub mod providers;
 mod proxy;
+pub mod replicas;
 mod requests;
 pub mod server;
 pub mod store;

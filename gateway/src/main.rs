@@ -41,7 +41,7 @@ fn main() -> ExitCode {
                     (if arguments.demo {
                         "warn"
                     } else {
-                        "cutout_gateway=info"
+                        "cutout_gateway=info,cutout_fleet=info"
                     })
                     .into()
                 }),

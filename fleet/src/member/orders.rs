@@ -72,6 +72,7 @@ impl Orders {
             reason: order.reason,
             author: order.author,
             member: order.member,
+            number: order.number,
         })
         .collect()
     }

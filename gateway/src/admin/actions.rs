@@ -17,6 +17,7 @@ use crate::dialect::ApiError;
 use crate::gateway::Gateway;
 use crate::path::Named;
 use crate::providers::{Fleet, Upstream};
+use crate::replicas::Order;
 
 /// The body of a breaker action.
 #[derive(Debug, Deserialize)]
@@ -24,6 +25,7 @@ use crate::providers::{Fleet, Upstream};
 pub(super) struct Action {
     reason: String,
     seconds: Option<f64>,
+    author: Option<String>,
 }
 
 /// `POST /admin/breakers/{name}/{action}`.
@@ -33,7 +35,6 @@ pub(super) async fn operate(
     Body(body): Body<Action>,
 ) -> Result<Json<Value>, ApiError> {
     let upstream = find(&gateway, &name)?;
-    let breaker = &upstream.breaker;
     let reason = body.reason.trim();
     if reason.is_empty() || reason.len() > 200 {
         let message = "say in 1 to 200 bytes why";
@@ -41,28 +42,19 @@ pub(super) async fn operate(
             ApiError::invalid(StatusCode::BAD_REQUEST, "no_reason", message).param("reason"),
         );
     }
-    match action.as_str() {
-        "force_open" => {
-            let how_long = body.seconds.map(Duration::try_from_secs_f64).transpose();
-            let bad_seconds = || {
-                let message = "seconds must be a number above 0; without it the breaker stays open until told otherwise";
-                ApiError::invalid(StatusCode::BAD_REQUEST, "bad_seconds", message).param("seconds")
-            };
-            let how_long = how_long.map_err(|_| bad_seconds())?;
-            if how_long == Some(Duration::ZERO) {
-                return Err(bad_seconds());
-            }
-            breaker.force_open(how_long, reason);
-        }
-        "close" => breaker.close(reason),
-        "disable" => breaker.disable(reason),
-        "observe_only" => breaker.observe_only(reason),
-        "resume" => {
-            if !breaker.resume(reason) {
-                let message = "no operator has set this breaker, so there is nothing to go back to";
-                return Err(ApiError::invalid(StatusCode::CONFLICT, "not_set", message));
-            }
-        }
+    let author = body.author.as_deref().map(str::trim);
+    let author = author.filter(|author| !author.is_empty());
+    if author.is_some_and(|author| author.len() > 100) {
+        let message = "say in up to 100 bytes who you are";
+        let error = ApiError::invalid(StatusCode::BAD_REQUEST, "bad_author", message);
+        return Err(error.param("author"));
+    }
+    let order = match action.as_str() {
+        "force_open" => Order::ForceOpen(how_long(body.seconds)?),
+        "close" => Order::Close,
+        "disable" => Order::Disable,
+        "observe_only" => Order::ObserveOnly,
+        "resume" => Order::Resume,
         _ => {
             let message = format!("there is no action {action:?}");
             return Err(ApiError::invalid(
@@ -71,8 +63,40 @@ pub(super) async fn operate(
                 message,
             ));
         }
+    };
+    if order == Order::Resume && !is_set(upstream.breaker.state()) {
+        let message = "no operator has set this breaker, so there is nothing to go back to";
+        return Err(ApiError::invalid(StatusCode::CONFLICT, "not_set", message));
+    }
+    match (&gateway.replicas, author) {
+        (Some(replicas), _) => replicas.order(&name, order, reason, author).map_err(busy)?,
+        (None, Some(author)) => order.carry_out(&upstream.breaker, &format!("{reason} ({author})")),
+        (None, None) => order.carry_out(&upstream.breaker, reason),
     }
     Ok(Json(json!({ "ok": true })))
+}
+
+/// For how long a breaker is forced open.
+fn how_long(seconds: Option<f64>) -> Result<Option<Duration>, ApiError> {
+    let how_long = seconds.map(Duration::try_from_secs_f64).transpose();
+    match how_long {
+        Ok(how_long) if how_long != Some(Duration::ZERO) => Ok(how_long),
+        _ => {
+            let message = "seconds must be a number above 0; without it the breaker stays open until told otherwise";
+            let error = ApiError::invalid(StatusCode::BAD_REQUEST, "bad_seconds", message);
+            Err(error.param("seconds"))
+        }
+    }
+}
+
+/// Whether it is an operator's state.
+fn is_set(state: cutout::State) -> bool {
+    use cutout::State::{Disabled, ForcedOpen, ObserveOnly};
+    matches!(state, ForcedOpen | Disabled | ObserveOnly)
+}
+
+fn busy(why: String) -> ApiError {
+    ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "busy", why)
 }
 
 /// `POST /admin/breakers/{name}/probe`.

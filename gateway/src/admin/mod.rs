@@ -16,6 +16,15 @@
 //!   "problem": null,                    // why the file as it is now is not in force: "line 3: provider[0].name: …"
 //!   "store": {"path": "health.sqlite", "problem": null, "commits": 9,   // no path: nothing is kept
 //!             "transitions": 4, "lost_transitions": 0, "lost_probes": 0},
+//!   "fleet": {                          // the replicas, or null
+//!     "member": "pod-1:8080", "connected": true, "trouble": null,   // why it is not, or was not last
+//!     "members": [{"name": "pod-2:8080", "heard_ms": 410,           // the others that live
+//!                  "breakers": [{"name": "deepseek", "state": "open", "tripped": true}]}],   // by what it has seen itself
+//!     "probing": ["deepseek"],          // for which this one probes
+//!     "orders": [{"breaker": "deepseek", "order": "force open", "remaining_ms": null, "reason": "…", "author": "ada",
+//!                 "member": "pod-2:8080"}],   // that hold; of null: of all breakers
+//!     "takeovers": 1, "sent": 90, "not_sent": 0, "heard": 88, "last_heard_ms": 410, "ignored": 0, "dropped": 0
+//!   },
 //!   "breakers": [{
 //!     "name": "deepseek",               // or "deepseek/model": the key for the actions below
 //!     "provider": "deepseek", "model": null,
@@ -99,6 +108,9 @@
 //! | `POST /admin/routes/{model}/move` | `{"version": "…", "breaker": "deepseek", "model": "deepseek-chat", "to": 0}` | moves an entry of the queue to a position |
 //! | `PATCH /admin/config` | `{"version": "…", "field": "provider[0].breaker.failure_ratio", "value": 0.3}` | sets one field of the configuration; `null` takes it out |
 //! | `GET /admin/config` | | `{"version": "…", "text": "…"}`: the file, which holds no keys |
+//!
+//! The breaker actions take an `"author"` too, of up to 100 bytes, who is named with the reason. With a `[fleet]` they hold in all replicas, and in those that
+//! join later, until they are ended: they are done within milliseconds after the answer, here and there. `close` closes the replicas that are there.
 //!
 //! Names in paths are percent-encoded (a `/` is `%2F`). The breaker actions answer `{"ok": true}`, a move answers `{"version": "…"}`. and so does a `PATCH`. A change for an old version
 //! is refused with 409, one that is not legal with 422 and the line and field that are wrong; neither changes anything. Addresses and

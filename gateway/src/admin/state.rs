@@ -13,6 +13,7 @@ use crate::events::{Counts, Transition};
 use crate::gateway::Gateway;
 use crate::ledger::Standing;
 use crate::providers::{Fleet, Route, Target, Upstream};
+use crate::replicas::{self, Replicas};
 use crate::requests::{Failure, Recent, RouteRecent, Traffic};
 use crate::store::{self, Spent};
 
@@ -34,6 +35,7 @@ pub struct State {
     warnings: Vec<String>,
     problem: Option<String>,
     store: store::Status,
+    fleet: Option<replicas::Status>,
     breakers: Vec<BreakerState>,
     routes: Vec<RouteState>,
     transitions: Vec<Arc<Transition>>,
@@ -187,6 +189,7 @@ pub fn state(gateway: &Gateway) -> State {
         warnings: fleet.warnings.clone(),
         problem: gateway.problem().map(|problem| problem.to_string()),
         store: gateway.store.status(),
+        fleet: gateway.replicas.as_ref().map(Replicas::status),
         breakers,
         routes,
         transitions,

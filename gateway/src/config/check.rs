@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use http::uri::Authority;
 use http::{HeaderName, HeaderValue, Uri};
 
-use super::{CheckKind, Config, Provider, Route, Scope, Server};
+use super::{CheckKind, Config, Fleet, Provider, Route, Scope, Server};
 use crate::dialect::{Dialect, headers};
 
 /// A field's path, and what is wrong with it.
@@ -16,6 +16,9 @@ pub(super) fn check(config: &Config) -> Result<(), Fault> {
     server(config)?;
     if let Some(webhook) = &config.webhook {
         url("webhook.url", &webhook.url)?;
+    }
+    if let Some(fleet) = &config.fleet {
+        self::fleet(fleet)?;
     }
     let mut names = HashSet::new();
     for (index, provider) in config.provider.iter().enumerate() {
@@ -222,6 +225,37 @@ fn doors(server: &Server) -> Result<(), Fault> {
         |name| HeaderName::try_from(name).is_ok_and(|name| headers::may_be_passed(&name)),
         "must be the name of a header that is neither a credential nor of one connection alone",
     )
+}
+
+/// What can be said of it without its password.
+fn fleet(fleet: &Fleet) -> Result<(), Fault> {
+    if cfg!(not(feature = "fleet")) {
+        let message = "this program was built without it: build it with the feature \"fleet\"";
+        return Err(("fleet".to_owned(), message.to_owned()));
+    }
+    let schemes = ["redis://", "rediss://", "unix://"];
+    if !schemes.iter().any(|scheme| fleet.url.starts_with(scheme)) {
+        let message = "must be like redis://host:6379, rediss://host:6379 or unix:///path";
+        return fault("fleet", "url", message);
+    }
+    // Of a socket's address they would stand in the query.
+    if fleet.url.contains(['@', '?', '#']) {
+        let message = "must have no user and no password in it: set fleet.user and fleet.password";
+        return fault("fleet", "url", message);
+    }
+    if fleet.user.is_some() && fleet.password.is_none() {
+        return fault("fleet", "user", "needs a fleet.password");
+    }
+    let named = [
+        ("name", Some(&fleet.name)),
+        ("member", fleet.member.as_ref()),
+    ];
+    for (field, name) in named {
+        if name.is_some_and(|name| !(1..=256).contains(&name.len())) {
+            return fault("fleet", field, "must have 1 to 256 bytes");
+        }
+    }
+    Ok(())
 }
 
 fn provider(path: &str, provider: &Provider) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 use super::place::{Step, steps};
 
 /// What only the file itself may say: who may use the gateway, where providers are, where keys come from.
-const FILE_ONLY: [&str; 14] = [
+const FILE_ONLY: [&str; 16] = [
     "base_url",
     "api_key",
     "admin_token",
@@ -20,6 +20,8 @@ const FILE_ONLY: [&str; 14] = [
     "listen",
     "url",
     "token",
+    "user",
+    "password",
     "env",
     "file",
     "path",

@@ -7,6 +7,7 @@ mod check;
 mod client_key;
 pub mod edit;
 mod file;
+mod fleet;
 mod log;
 mod place;
 mod provider;
@@ -26,6 +27,7 @@ use serde::Deserialize;
 
 pub use client_key::{ClientKey, KeyLimits};
 pub use file::{File, Problem, Version};
+pub use fleet::Fleet;
 pub use log::{Log, RequestLog};
 pub use provider::{Check, CheckKind, KeyHeader, Limits, Provider, Retry, Scope, When};
 pub use proxy::Proxy;
@@ -49,6 +51,8 @@ pub struct Config {
     pub store: Option<Store>,
     /// Who is told of each transition.
     pub webhook: Option<Webhook>,
+    /// The other replicas, if they share what they find.
+    pub fleet: Option<Fleet>,
     /// The upstreams.
     pub provider: Vec<Provider>,
     /// The models that clients may ask for, each with its queue of providers.

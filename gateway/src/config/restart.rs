@@ -29,6 +29,7 @@ pub fn needing_restart(started: &Config, now: &Config) -> Vec<&'static str> {
         ),
         ("server.drain_timeout", a.drain_timeout == b.drain_timeout),
         ("store", store(started) == store(now)),
+        ("fleet", started.fleet == now.fleet),
     ];
     let changed = fields.into_iter().filter(|(_, same)| !same);
     changed.map(|(field, _)| field).collect()

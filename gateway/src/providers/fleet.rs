@@ -12,6 +12,7 @@ use super::{Provider, Route, Target, Upstream};
 use crate::auth::Keys;
 use crate::config::{self, Config, File, Problem, Scope, Version};
 use crate::events::Events;
+use crate::replicas::Replicas;
 use crate::store::Store;
 use crate::tls;
 
@@ -64,13 +65,16 @@ impl Fleet {
         events: &Arc<Events>,
         store: &Arc<Store>,
         made: &SecretString,
+        replicas: Option<&Replicas>,
     ) -> Result<Next, Problem> {
         let mut providers = BTreeMap::new();
         for (index, settings) in file.config.provider.iter().enumerate() {
             let old = before.and_then(|before| before.providers.get(&settings.name));
-            let provider = Provider::new(settings.clone(), old.map(AsRef::as_ref)).map_err(
-                |(field, why)| file.problem(&format!("provider[{index}].{field}"), &why),
-            )?;
+            let provider =
+                Provider::new(settings.clone(), old.map(AsRef::as_ref), replicas.cloned());
+            let provider = provider.map_err(|(field, why)| {
+                file.problem(&format!("provider[{index}].{field}"), &why)
+            })?;
             providers.insert(settings.name.clone(), Arc::new(provider));
         }
         let mut upstreams = BTreeMap::new();
@@ -95,8 +99,9 @@ impl Fleet {
                 }
                 None => {
                     let resumed = resumed.remove(&name);
-                    Upstream::new(&provider.name, model, config, resumed, events, store)
-                        .map_err(|error| file.problem("", &error.to_string()))?
+                    let name = &provider.name;
+                    Upstream::new(name, model, config, resumed, events, store, replicas)
+                        .map_err(|error| file.problem("", &error))?
                 }
             };
             upstreams.insert(name, upstream);

@@ -10,6 +10,7 @@ use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
 use crate::config::{self, KeyHeader, Proxy};
 use crate::dialect::{Endpoint, in_path};
+use crate::replicas::{Replicas, key_name};
 
 /// Stands in a `base_url` for the model's name.
 const MODEL: &str = "{model}";
@@ -31,6 +32,10 @@ pub struct Provider {
     addresses: Vec<(Endpoint, Uri)>,
     /// Begins empty with each configuration: its keys may be others.
     suspensions: Suspensions,
+    /// Those that are told of them.
+    replicas: Option<Replicas>,
+    /// Of key and address: who has others is told apart by it.
+    digest: u16,
 }
 
 impl Provider {
@@ -43,6 +48,7 @@ impl Provider {
     pub(super) fn new(
         settings: config::Provider,
         before: Option<&Self>,
+        replicas: Option<Replicas>,
     ) -> Result<Self, (&'static str, String)> {
         let key = settings.api_key.as_ref().map(|source| {
             let key = source.read()?;
@@ -89,6 +95,8 @@ impl Provider {
             .map(|endpoint| Ok((endpoint, address(&settings, endpoint, "", None)?)))
             .collect::<Result<_, String>>()
             .map_err(|why| ("base_url", why))?;
+        let shown = key.as_ref().map(|(_, value)| value.as_bytes());
+        let digest = digest(&[settings.base_url.as_bytes(), shown.unwrap_or_default()]);
         Ok(Self {
             settings,
             slots,
@@ -97,6 +105,8 @@ impl Provider {
             client,
             addresses,
             suspensions: Suspensions::default(),
+            replicas,
+            digest,
         })
     }
 
@@ -105,19 +115,46 @@ impl Provider {
         self.suspensions.of(model)
     }
 
-    /// Leaves a model out for a time.
+    /// Leaves a model out for a time, and tells the other replicas.
     pub(crate) fn suspend(&self, suspension: Suspension) {
-        let (provider, model) = (&self.settings.name, suspension.model.clone());
-        let (status, said) = (suspension.status, suspension.text.clone());
-        let cause = suspension.cause;
-        if self.suspensions.add(suspension) {
-            tracing::warn!(provider, model, status, said, %cause, "a target is left out");
+        let told = self.replicas.as_ref().map(|all| (all, suspension.clone()));
+        let model = suspension.model.clone();
+        if self.follow(suspension)
+            && let Some((replicas, suspension)) = told
+        {
+            replicas.suspend(&self.key_name(&model), &suspension);
         }
     }
 
-    /// Takes a model in again.
+    /// Leaves a model out for a time, unless it is already: then `false`.
+    pub(crate) fn follow(&self, suspension: Suspension) -> bool {
+        let (provider, model) = (&self.settings.name, suspension.model.clone());
+        let (status, said) = (suspension.status, suspension.text.clone());
+        let cause = suspension.cause;
+        let is_new = self.suspensions.add(suspension);
+        if is_new {
+            tracing::warn!(provider, model, status, said, %cause, "a target is left out");
+        }
+        is_new
+    }
+
+    /// Takes a model in again, and tells the other replicas.
     pub(crate) fn resume(&self, model: &str) {
-        self.suspensions.lift(model);
+        if self.lift(model)
+            && let Some(replicas) = &self.replicas
+        {
+            replicas.resume(&self.key_name(model));
+        }
+    }
+
+    /// Takes a model in again, if it was left out.
+    pub(crate) fn lift(&self, model: &str) -> bool {
+        self.suspensions.lift(model)
+    }
+
+    /// What the replicas call one of its models with its key.
+    pub(crate) fn key_name(&self, model: &str) -> String {
+        key_name(&self.settings.name, model, self.digest)
     }
 
     /// The address of an endpoint for a model, with parameters of the client's.
@@ -137,6 +174,16 @@ impl Provider {
             _ => address(&self.settings, endpoint, model, parameters),
         }
     }
+}
+
+/// So many bits that keys are told apart, and so few that they tell nothing of a key.
+fn digest(parts: &[&[u8]]) -> u16 {
+    let bytes = parts.iter().flat_map(|part| part.iter().chain(&[0]));
+    // FNV-1a, the same in all processes.
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash >> 48) as u16
 }
 
 fn address(

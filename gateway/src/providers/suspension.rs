@@ -101,10 +101,12 @@ impl Suspensions {
             .cloned()
     }
 
-    /// Takes a model in again.
-    pub(super) fn lift(&self, model: &str) {
+    /// Takes a model in again. Not if it was not left out: then `false`.
+    pub(super) fn lift(&self, model: &str) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = all.len();
         all.retain(|one| one.model != model);
+        all.len() < before
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use cutout::{Breaker, Config, ConfigError, Endings, Snapshot};
+use cutout::{Breaker, Config, Endings, Snapshot};
 
 use super::Life;
 use crate::events::Events;
+use crate::replicas::Replicas;
 use crate::store::{Recorder, Store, Totals};
 
 /// A breaker with its name and what is counted beside it. It outlives every reload of the
@@ -66,7 +67,8 @@ impl Upstream {
         resumed: Option<Snapshot>,
         events: &Arc<Events>,
         store: &Arc<Store>,
-    ) -> Result<Arc<Self>, ConfigError> {
+        replicas: Option<&Replicas>,
+    ) -> Result<Arc<Self>, String> {
         let name = match model {
             Some(model) => format!("{provider}/{model}"),
             None => provider.to_owned(),
@@ -83,7 +85,10 @@ impl Upstream {
         if let Some(snapshot) = resumed {
             builder = builder.restore(snapshot);
         }
-        let breaker = Arc::new(builder.build()?);
+        let breaker = match replicas {
+            Some(replicas) => replicas.build(&name, builder)?,
+            None => Arc::new(builder.build().map_err(|error| error.to_string())?),
+        };
         let tally = Arc::new(Tally {
             earlier: recorder.earlier(),
             calls: AtomicU64::new(0),

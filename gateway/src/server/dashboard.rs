@@ -36,6 +36,7 @@ const FILES: &[(&str, &str, &str)] = &[
         SCRIPT,
         include_str!("../../assets/evidence.js"),
     ),
+    ("fleet.js", SCRIPT, include_str!("../../assets/fleet.js")),
     ("health.js", SCRIPT, include_str!("../../assets/health.js")),
     ("rules.js", SCRIPT, include_str!("../../assets/rules.js")),
     ("text.js", SCRIPT, include_str!("../../assets/text.js")),

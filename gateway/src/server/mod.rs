@@ -4,6 +4,7 @@ mod connection;
 mod connections;
 mod dashboard;
 mod models;
+mod ready;
 mod routes;
 mod stop;
 
@@ -23,7 +24,7 @@ use self::connections::Connections;
 use self::routes::Paths;
 use crate::config;
 use crate::gateway::Gateway;
-use crate::{checks, metrics, webhook};
+use crate::{checks, metrics, replicas, webhook};
 
 /// Where connections come from.
 pub trait Listener {
@@ -54,6 +55,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     background.spawn(metrics::upkeep());
+    background.spawn(replicas::follow(Arc::clone(&gateway)));
     let (stopped, stopping) = watch::channel(false);
     let shared = Serving::new(&settings, Paths::new(&gateway), stopping);
     let connections = Connections::new(settings.max_connections);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -15,7 +15,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tower_service::Service;
 
 use super::connections::Spare;
-use super::{dashboard, models};
+use super::{dashboard, models, ready};
 use crate::auth::{self, Door};
 use crate::dialect::{ApiError, Dialect, Endpoint};
 use crate::gateway::Gateway;
@@ -94,7 +94,7 @@ fn others(gateway: &Arc<Gateway>) -> Router {
     };
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
+        .route("/readyz", get(ready::answer))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .with_state(Arc::clone(gateway))
         .merge(behind(Door::Metrics, measured))
@@ -172,6 +172,11 @@ async fn knock(State((gateway, door)): State<Behind>, request: Request, next: Ne
     }
 }
 
+/// Lets a request in as the layers of a door do, or says why not.
+pub(super) fn let_in(gateway: &Gateway, door: Door, head: &mut Parts) -> Option<Response> {
+    check_browser(gateway, door, head).or_else(|| enter(gateway, door, head))
+}
+
 fn check_browser(gateway: &Gateway, door: Door, head: &Parts) -> Option<Response> {
     let checked = auth::check_browser(door, head, &gateway.fleet.load().config.server);
     checked.err().map(|refusal| refuse(door, head, &refusal))
@@ -224,12 +229,8 @@ fn cors(gateway: &Arc<Gateway>) -> CorsLayer {
 async fn numbers(State(gateway): State<Arc<Gateway>>) -> String {
     let log = &gateway.requests.log;
     metrics::lost_lines(log.dropped(), log.failed());
-    metrics::render(&gateway.fleet.load())
-}
-
-async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
-    if gateway.is_draining() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
+    if let Some(replicas) = &gateway.replicas {
+        replicas.record_metrics();
     }
-    "ready\n".into_response()
+    metrics::render(&gateway.fleet.load())
 }

@@ -18,6 +18,8 @@ mod passing;
 mod proxied;
 mod raw;
 mod reloads;
+#[cfg(feature = "fleet")]
+mod replicas;
 mod requests;
 mod rig;
 mod safety;

@@ -59,6 +59,13 @@ impl Rig {
         Self::of(Gateway::new(file, None).unwrap(), None).await
     }
 
+    /// A gateway among the replicas of a fleet.
+    #[cfg(feature = "fleet")]
+    pub(crate) async fn start_among(config: &str, fleet: cutout_fleet::Fleet) -> Self {
+        let file = quiet(File::parse(config.to_owned()));
+        Self::of(Gateway::among(file, None, fleet).unwrap(), None).await
+    }
+
     /// A gateway that takes all connections for those of this address.
     pub(crate) async fn start_seeing(config: &str, peer: SocketAddr) -> Self {
         let file = quiet(File::parse(config.to_owned()));
