@@ -149,7 +149,10 @@ async fn a_breaker_that_is_forced_open_is_so_everywhere_and_for_those_who_join_u
         assert_eq!(&*order.reason, "index is rebuilt (ada)");
         assert_eq!(rig.chat("m").await.status, StatusCode::SERVICE_UNAVAILABLE);
     }
-    let shown = health(&late).await;
+    let shown = told(&late, "it is ordered", |health| {
+        health["fleet"]["orders"][0].is_object()
+    })
+    .await;
     let order = &shown["fleet"]["orders"][0];
     assert_eq!(
         (&order["breaker"], &order["order"]),
