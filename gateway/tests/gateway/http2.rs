@@ -170,7 +170,8 @@ async fn a_connection_that_says_nothing_is_ended() {
 async fn a_stop_lets_the_streams_of_a_connection_end() {
     let script = Script::stream(&[HELLO]).wait(Duration::from_millis(200));
     let a = Raw::start(script.event(STOP).event(DONE).end()).await;
-    let mut rig = Rig::start(&(provider("a", &a.url(), "") + &route("m", &["a"], ""))).await;
+    let config = "[server]\ndrain_timeout = \"1h\"\n".to_owned() + &provider("a", &a.url(), "");
+    let mut rig = Rig::start(&(config + &route("m", &["a"], ""))).await;
     let sender = connect(&rig).await;
     let answer = sender
         .clone()
