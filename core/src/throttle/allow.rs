@@ -19,7 +19,7 @@ use crate::engine::window::count::Kind;
 use crate::engine::window::time::Counted;
 use crate::engine::word::Word;
 use crate::throttle::Throttle;
-use crate::throttle::permit::{OwnedThrottlePermit, ThrottlePermit};
+use crate::throttle::permit::{Admission, OwnedThrottlePermit, ThrottlePermit};
 
 /// A throttle's timeline has one config and one generation.
 pub(super) const SIDE: usize = 0;
@@ -27,15 +27,6 @@ pub(super) const GENERATION: u32 = 0;
 
 /// What a refused call is counted as: no call of a throttle is slow otherwise.
 const REFUSED: Kind = Kind::SLOW_SUCCESS;
-
-/// How a call came to be admitted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Admission {
-    /// It was not among those that are refused.
-    Drawn,
-    /// It is the one of those that is admitted all the same; the next one is at this time.
-    Probe { next: u64 },
-}
 
 /// The share that follows from what the window holds.
 pub(super) fn share_of(counts: Counts, k: f64) -> Share {

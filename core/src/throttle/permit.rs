@@ -9,7 +9,15 @@ use crate::breaker::token::Dropped;
 use crate::contract::clock::{Clock, SystemClock};
 use crate::contract::outcome::{Outcome, Report, Settled};
 use crate::throttle::Throttle;
-use crate::throttle::allow::Admission;
+
+/// How a call came to be admitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission {
+    /// It was not among those that are refused.
+    Drawn,
+    /// It is the one of those that is admitted all the same; the next one is at this time.
+    Probe { next: u64 },
+}
 
 /// The right to make one call, as [`Throttle::allow`] gives it.
 ///

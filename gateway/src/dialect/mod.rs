@@ -2,7 +2,7 @@
 //! how an answer and each event of a stream is understood, and what an error looks like.
 //!
 //! All that differs between them stands here. A [`Dialect`] is one family of endpoints, an [`Endpoint`] one kind of request; how
-//! the answers of an endpoint are read is its speech: [`chat`], [`responses`], [`messages`] and [`gemini`].
+//! the answers of an endpoint are read is its speech: `chat`, `responses`, `messages` and `gemini`.
 
 mod chat;
 mod choice;
