@@ -33,11 +33,13 @@ pub(crate) fn key_name(provider: &str, model: &str, digest: u16) -> String {
     format!("key:{provider}/{model}@{digest:04x}")
 }
 
+#[cfg_attr(not(feature = "fleet"), allow(dead_code, reason = "nobody is told"))]
 pub(super) fn is_key(name: &str) -> bool {
     name.starts_with("key:")
 }
 
 /// What is told of a suspension.
+#[cfg_attr(not(feature = "fleet"), allow(dead_code, reason = "nobody is told"))]
 pub(super) fn told(suspension: &Suspension) -> String {
     let Suspension {
         cause,
