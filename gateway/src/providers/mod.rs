@@ -6,7 +6,6 @@ mod fleet;
 mod life;
 mod provider;
 mod route;
-mod suspension;
 mod upstream;
 
 pub use answers::Answers;
@@ -17,5 +16,4 @@ pub use life::Life;
 pub use provider::Provider;
 pub(crate) use route::choose;
 pub use route::{Route, Target};
-pub use suspension::{Cause, Suspension};
 pub use upstream::{InFlight, Upstream};

@@ -6,11 +6,11 @@ use http::{HeaderName, HeaderValue, Uri};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
-use super::suspension::{Suspension, Suspensions};
 use crate::client::Client;
 use crate::config::{self, KeyHeader, Proxy};
 use crate::dialect::{Endpoint, in_path};
 use crate::replicas::{Replicas, key_name};
+use crate::suspension::{Suspension, Suspensions};
 
 /// Stands in a `base_url` for the model's name.
 const MODEL: &str = "{model}";

@@ -13,8 +13,9 @@ use http::StatusCode;
 use crate::client::ProxyError;
 use crate::config::{self, Scope};
 use crate::dialect::{self, ApiError, Fault, Refusal, Unfit};
-use crate::providers::{Cause, Suspension, Target};
+use crate::providers::Target;
 use crate::requests::Ended;
+use crate::suspension::{Cause, Suspension};
 
 /// An attempt that brought no answer.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ mod with;
 mod without;
 
 pub(crate) use orders::Order;
-pub(crate) use refused::{RefusedKey, follow, key_name};
+pub(crate) use refused::{RefusedKey, key_name};
 pub use status::Status;
 #[cfg(feature = "fleet")]
 pub use with::Replicas;

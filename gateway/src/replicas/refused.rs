@@ -4,26 +4,18 @@
 //! lasts or until a check at one of them succeeds. The name has 16 bits of a digest of key and address: a replica with another key does not
 //! listen.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
-
-use super::Replicas;
-use crate::gateway::Gateway;
-use crate::providers::{Cause, Suspension};
-
-/// How often the others' refused keys are looked at.
-const TICK: Duration = Duration::from_millis(100);
+use crate::suspension::{Cause, Suspension};
 
 /// A target that is left out, as the replicas tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedKey {
     /// The target with its key: [`key_name`].
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Which order it was.
-    pub(super) rank: (u64, Arc<str>),
+    pub(crate) rank: (u64, Arc<str>),
     pub(super) said: String,
     pub(super) left: Duration,
 }
@@ -51,7 +43,7 @@ pub(super) fn told(suspension: &Suspension) -> String {
 }
 
 impl RefusedKey {
-    fn suspension(&self, model: &str) -> Suspension {
+    pub(crate) fn suspension(&self, model: &str) -> Suspension {
         let (head, text) = self.said.split_once(": ").unwrap_or((&self.said, ""));
         let (cause, status) = head.split_once(", status ").unwrap_or((head, ""));
         let is_credit = cause == Cause::Credit.to_string();
@@ -60,49 +52,6 @@ impl RefusedKey {
         let status = status.parse().unwrap_or(0);
         Suspension::new(model, cause, status, text, self.left)
     }
-}
-
-/// Does to this replica's targets what the others have found of their keys, for ever.
-pub(crate) async fn follow(gateway: Arc<Gateway>) {
-    let Some(replicas) = gateway.replicas.clone() else {
-        return;
-    };
-    let mut done = HashMap::new();
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    loop {
-        ticks.tick().await;
-        look(&gateway, &replicas, &mut done);
-    }
-}
-
-/// Each order is done once: a configuration that was read again begins without suspensions.
-fn look(gateway: &Gateway, replicas: &Replicas, done: &mut HashMap<String, (u64, Arc<str>)>) {
-    let refused = replicas.refused();
-    if refused.is_empty() && done.is_empty() {
-        return;
-    }
-    let fleet = gateway.fleet.load();
-    for (provider, model) in fleet.config.route.iter().flat_map(|route| route.targets()) {
-        let Some(provider) = fleet.providers.get(provider) else {
-            continue;
-        };
-        let name = provider.key_name(model);
-        match refused.iter().find(|one| one.name == name) {
-            Some(one) if done.get(&name) != Some(&one.rank) => {
-                provider.follow(one.suspension(model));
-                done.insert(name, one.rank.clone());
-            }
-            Some(_) => {}
-            None => {
-                if done.remove(&name).is_some() {
-                    provider.lift(model);
-                }
-            }
-        }
-    }
-    // Of targets that are no longer there.
-    done.retain(|name, _| refused.iter().any(|one| one.name == *name));
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::status::{Member, Ordered, Told};
 use super::{Order, RefusedKey, Status};
 use crate::config::{self, File, Problem};
 use crate::dialect::in_path;
-use crate::providers::Suspension;
+use crate::suspension::Suspension;
 
 /// The longest name that replicas listen to, in bytes.
 const LONGEST: usize = 256;

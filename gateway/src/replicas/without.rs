@@ -7,7 +7,7 @@ use cutout::{Breaker, Builder};
 use super::{Order, RefusedKey, Status};
 use crate::config::File;
 use crate::config::Problem;
-use crate::providers::Suspension;
+use crate::suspension::Suspension;
 
 /// There are none in this build.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 mod connection;
 mod connections;
 mod dashboard;
+mod entrance;
 mod models;
 mod ready;
 mod routes;
@@ -24,7 +25,7 @@ use self::connections::Connections;
 use self::routes::Paths;
 use crate::config;
 use crate::gateway::Gateway;
-use crate::{checks, metrics, replicas, webhook};
+use crate::{checks, metrics, refused_keys, webhook};
 
 /// Where connections come from.
 pub trait Listener {
@@ -55,7 +56,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: impl Listener, stop: impl Fu
     background.spawn(webhook::tell(Arc::clone(&gateway), transitions));
     background.spawn(follow_file(Arc::clone(&gateway)));
     background.spawn(metrics::upkeep());
-    background.spawn(replicas::follow(Arc::clone(&gateway)));
+    background.spawn(refused_keys::follow(Arc::clone(&gateway)));
     let (stopped, stopping) = watch::channel(false);
     let shared = Serving::new(&settings, Paths::new(&gateway), stopping);
     let connections = Connections::new(settings.max_connections);

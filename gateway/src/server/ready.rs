@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Serialize;
 
-use super::routes::let_in;
+use super::entrance::let_in;
 use crate::auth::Door;
 use crate::gateway::Gateway;
 use crate::providers::{Route, Target};

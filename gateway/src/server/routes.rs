@@ -14,7 +14,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, Any, CorsLayer};
 use tower_service::Service;
 
-use super::connections::Spare;
+use super::entrance::{check_browser, enter};
 use super::{dashboard, models, ready};
 use crate::auth::{self, Door};
 use crate::dialect::{ApiError, Dialect, Endpoint};
@@ -170,44 +170,6 @@ async fn knock(State((gateway, door)): State<Behind>, request: Request, next: Ne
         Some(refusal) => refusal,
         None => next.run(Request::from_parts(head, body)).await,
     }
-}
-
-/// Lets a request in as the layers of a door do, or says why not.
-pub(super) fn let_in(gateway: &Gateway, door: Door, head: &mut Parts) -> Option<Response> {
-    check_browser(gateway, door, head).or_else(|| enter(gateway, door, head))
-}
-
-fn check_browser(gateway: &Gateway, door: Door, head: &Parts) -> Option<Response> {
-    let checked = auth::check_browser(door, head, &gateway.fleet.load().config.server);
-    checked.err().map(|refusal| refuse(door, head, &refusal))
-}
-
-/// Lets a request in, or says why not.
-fn enter(gateway: &Gateway, door: Door, head: &mut Parts) -> Option<Response> {
-    if door == Door::Clients && head.extensions.get::<Spare>().is_some() {
-        let message = "the gateway has all the connections it may have; try again soon";
-        let error = ApiError::server(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message);
-        return Some(refuse(
-            door,
-            head,
-            &error.retry_after(Duration::from_secs(1)),
-        ));
-    }
-    let fleet = gateway.fleet.load();
-    match auth::enter(door, head, &fleet.keys, &fleet.config.server) {
-        Ok(key) => {
-            if let Some(key) = key {
-                head.extensions.insert(key);
-            }
-            None
-        }
-        Err(refusal) => Some(refuse(door, head, &refusal)),
-    }
-}
-
-fn refuse(door: Door, head: &Parts, refusal: &ApiError) -> Response {
-    metrics::refused(door, refusal.code);
-    refusal.to_response(Dialect::of_request(&head.uri, &head.headers))
 }
 
 /// What a browser wants to hear before it lets a page of an allowed origin call `/v1`.

@@ -79,11 +79,11 @@ impl fmt::Display for Suspension {
 
 /// The models of a provider that are left out.
 #[derive(Debug, Default)]
-pub(super) struct Suspensions(Mutex<Vec<Suspension>>);
+pub(crate) struct Suspensions(Mutex<Vec<Suspension>>);
 
 impl Suspensions {
     /// Leaves a model out. Not if it is already: then `false`.
-    pub(super) fn add(&self, suspension: Suspension) -> bool {
+    pub(crate) fn add(&self, suspension: Suspension) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| !one.remaining().is_zero());
         let is_new = all.iter().all(|one| one.model != suspension.model);
@@ -94,7 +94,7 @@ impl Suspensions {
     }
 
     /// Whether and why a model is left out.
-    pub(super) fn of(&self, model: &str) -> Option<Suspension> {
+    pub(crate) fn of(&self, model: &str) -> Option<Suspension> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = all.iter();
         all.find(|one| one.model == model && !one.remaining().is_zero())
@@ -102,7 +102,7 @@ impl Suspensions {
     }
 
     /// Takes a model in again. Not if it was not left out: then `false`.
-    pub(super) fn lift(&self, model: &str) -> bool {
+    pub(crate) fn lift(&self, model: &str) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.len();
         all.retain(|one| one.model != model);
