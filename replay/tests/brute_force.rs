@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cutout::{
-    Breaker, Cause, ManualClock, OwnedPermit, OwnedThrottlePermit, Rejected, State, Throttle,
+    AnyPermit, Breaker, Cause, ManualClock, OwnedPermit, OwnedThrottlePermit, Rejected, State,
+    Throttle,
 };
 use cutout_replay::configs::{Guards, Named, parse};
 use cutout_replay::input::Reading;
@@ -73,7 +74,9 @@ impl Pair {
             None => Ok((None, second)),
             Some(Ok(first)) => Ok((Some(first), second)),
             Some(Err(rejected)) => {
-                second.map(|permit| permit.ignore());
+                if let Some(permit) = second {
+                    permit.withdraw();
+                }
                 Err(rejected)
             }
         }
